@@ -1,0 +1,24 @@
+"""The one exception that people read: what went wrong, where, and what to do."""
+
+from __future__ import annotations
+
+
+class LabError(Exception):
+    """A sentence for a person, raised at a seam and caught in two places: the command line and the app.
+
+    `title` says what failed, `message` names file and field, `hint` says what to do next (may be empty).
+    `code` is the exit code of a command that ends with it: 1 refused, 2 usage.
+    """
+
+    def __init__(self, title: str, message: str, hint: str = "", *, code: int = 1) -> None:
+        super().__init__(f"{title}: {message}")
+        self.title = title
+        self.message = message
+        self.hint = hint
+        self.code = code
+
+    @property
+    def sentence(self) -> str:
+        """Title, message and hint as one line."""
+        tail = f" {self.hint}" if self.hint else ""
+        return f"{self.title}: {self.message}{tail}"

@@ -1,0 +1,106 @@
+"""The places where the outside world plugs in: a phone, an agent, a user, a gate."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple, Protocol
+
+import msgspec
+
+from lab.task import Actor, Kind
+from lab.trace import Action, Decision, DeviceInfo, Point, Proposed, Question, Reply, Step
+from lab.uitree import UiTree
+
+
+class Withdrawn(Exception):
+    """What was waited for will not come: the run was stopped, or the question taken back."""
+
+
+class Screen(NamedTuple):
+    """What a phone shows at one moment: `png` lossless bytes, `size` in pixels, `at` the phone's own clock."""
+
+    png: bytes
+    size: Point
+    tree: UiTree
+    activity: str = ""
+    at: str = ""
+
+
+class Frame(NamedTuple):
+    """A picture for the eye: `rgb` is height x width x 3 bytes. `tree` belongs to this very picture, or is None.
+
+    `at` is `time.monotonic()` seconds when it was taken; `number` counts up with each picture that differs.
+    """
+
+    rgb: bytes
+    size: Point
+    tree: UiTree | None
+    at: float
+    number: int
+
+
+class Device(Protocol):
+    """A phone. Every call may block and may raise `LabError`; none is called from the UI thread."""
+
+    @property
+    def info(self) -> DeviceInfo: ...
+
+    def observe(self) -> Screen:
+        """What it shows now."""
+
+    def perform(self, action: Action) -> None:
+        """Does one action; what only concerns the loop (ask_user, answer, status) changes nothing."""
+
+    def frames(self, stop: threading.Event) -> Iterator[Frame]:
+        """Pictures as they change, newest only, until `stop` is set; each call is a stream of its own."""
+
+    def snapshot(self) -> dict[str, Any] | None:
+        """Its whole state as one JSON value; None where a phone cannot be asked (a real one)."""
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Puts a snapshot back; raises `LabError` where that cannot be done."""
+
+    def close(self) -> None:
+        """Lets go of it; safe to call twice."""
+
+
+class Brief(msgspec.Struct, frozen=True, omit_defaults=True):
+    """All that an agent is told: never the persona's facts, never a log entry's label, never the checks.
+
+    `log` holds lines `[time] (location) action`; `instruction` is empty in a proactive run.
+    """
+
+    kind: Kind
+    instruction: str = ""
+    log: tuple[str, ...] = ()
+    time: str = ""
+    place: str = ""
+    budget: int = 30
+
+
+class Agent(Protocol):
+    """Who works the phone. It is given its whole history each time, so that a run can resume and fork anywhere."""
+
+    @property
+    def actor(self) -> Actor: ...
+
+    def propose(self, brief: Brief, screen: Screen, history: Sequence[Step]) -> Proposed:
+        """What it wants to do next; may block for as long as it likes, on a thread of its own."""
+
+
+class User(Protocol):
+    """Who the agent works for: a person, a model, a script."""
+
+    @property
+    def actor(self) -> Actor: ...
+
+    def reply(self, question: Question, history: Sequence[Step], stop: threading.Event) -> Reply:
+        """The answer; blocks until there is one, raises `Withdrawn` soon after `stop` is set."""
+
+
+class Gate(Protocol):
+    """Who lets an action through to the phone."""
+
+    def decide(self, proposed: Proposed, screen: Screen, history: Sequence[Step], stop: threading.Event) -> Decision:
+        """Approve, amend or reject; raises `Withdrawn` soon after `stop` is set."""

@@ -1,0 +1,222 @@
+"""Bytes to values and back: strict where the bytes are ours, tolerant where they are a stranger's.
+
+Ours: msgspec, unknown fields refused, a newer version refused with a sentence.
+A stranger's: NaN and infinities become missing with a reason, a BOM is dropped, lone surrogates are escaped
+reversibly, integers no column can hold become text. What was changed is said, place by place.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+import msgspec
+
+from lab.errors import LabError
+
+T = TypeVar("T")
+
+MARK = "\u241b"
+"""The visible sign for escape: it opens an escaped surrogate, and doubled it stands for itself."""
+
+_SURROGATE = re.compile("[\ud800-\udfff\u241b]")
+_ESCAPED = re.compile("\u241b(u[0-9a-f]{4}|\u241b)")
+_PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
+_MOST_VALUES = 2_000_000
+_INT_BITS = 63
+
+
+class Read(NamedTuple):
+    """A stranger's value, now storable, and `notes`: (place, what stood there) for all that was changed."""
+
+    value: Any
+    notes: list[tuple[str, str]]
+
+
+def escape_surrogates(text: str) -> str:
+    """`text` with lone surrogates as `␛udc80` and `␛` doubled; the identity for almost every text."""
+    if MARK not in text and text.isascii():
+        return text
+    joined = _PAIR.sub(lambda m: m[0].encode("utf-16", "surrogatepass").decode("utf-16"), text)
+    return _SURROGATE.sub(lambda m: MARK + (MARK if m[0] == MARK else f"u{ord(m[0]):04x}"), joined)
+
+
+def unescape_surrogates(text: str) -> str:
+    """The inverse of `escape_surrogates`."""
+    return _ESCAPED.sub(lambda m: MARK if m[1] == MARK else chr(int(m[1][1:], 16)), text)
+
+
+class _Cleaner:
+    """Walks a decoded value once; counts, so that aliases cannot blow it up."""
+
+    def __init__(self, what: str) -> None:
+        self.what = what
+        self.notes: list[tuple[str, str]] = []
+        self.seen = 0
+
+    def clean(self, value: Any, place: str) -> Any:
+        self.seen += 1
+        if self.seen > _MOST_VALUES:
+            raise LabError(self.what, f"holds more than {_MOST_VALUES:,} values")
+        match value:
+            case str():
+                return self._text(value, place)
+            case bool() | None:
+                return value
+            case int():
+                return self._int(value, place)
+            case float():
+                if value != value or value in (float("inf"), float("-inf")):
+                    self.notes.append((place, str(value)))
+                    return None
+                return value
+            case dict():
+                return {
+                    self._text(str(k), place): self.clean(v, f"{place}.{k}" if place else str(k))
+                    for k, v in value.items()
+                }
+            case list() | tuple():
+                return [self.clean(v, f"{place}[{i}]") for i, v in enumerate(value)]
+        self.notes.append((place, type(value).__name__))
+        return self._text(str(value), place)
+
+    def _text(self, text: str, place: str) -> str:
+        escaped = escape_surrogates(text)
+        if escaped != text:
+            self.notes.append((place, "lone surrogate"))
+        return escaped
+
+    def _int(self, value: int, place: str) -> int | str:
+        if value.bit_length() <= _INT_BITS:
+            return value
+        self.notes.append((place, "integer too large"))
+        return str(value)
+
+
+def read_json(data: bytes, what: str) -> Read:
+    """A stranger's JSON as a storable value.
+
+    `what` names the file in the sentence when it is no JSON at all (`LabError`).
+    """
+    try:
+        text = data.decode("utf-8-sig", errors="surrogateescape")
+        value = json.loads(text, parse_constant=float)
+    except json.JSONDecodeError as error:
+        raise LabError(what, f"is not JSON (line {error.lineno}, column {error.colno}: {error.msg})") from error
+    except RecursionError as error:
+        raise LabError(what, "is nested too deeply to be read") from error
+    except ValueError as error:
+        raise LabError(what, f"holds a number that cannot be read ({error})") from error
+    return _cleaned(value, what)
+
+
+def read_yaml(data: bytes, what: str) -> Read:
+    """A person's YAML as a JSON-shaped value: times and dates stay text, `yes` and `off` stay words."""
+    import yaml
+
+    try:
+        text = data.decode("utf-8-sig")
+        value = _loader()(text).get_single_data()
+    except UnicodeDecodeError as error:
+        raise LabError(what, f"is not UTF-8 text (byte {error.start})") from error
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark
+        place = f"line {mark.line + 1}, column {mark.column + 1}: " if mark else ""
+        raise LabError(what, f"is not YAML ({place}{error.problem})") from error
+    except yaml.YAMLError as error:
+        raise LabError(what, f"is not YAML ({' '.join(str(error).split())})") from error
+    except RecursionError as error:
+        raise LabError(what, "is nested too deeply to be read") from error
+    return _cleaned(value, what)
+
+
+def _cleaned(value: Any, what: str) -> Read:
+    cleaner = _Cleaner(what)
+    try:
+        return Read(cleaner.clean(value, ""), cleaner.notes)
+    except RecursionError as error:
+        raise LabError(what, "is nested too deeply to be read") from error
+
+
+_loader_class: Any = None
+
+
+def _loader() -> Any:
+    """PyYAML's safe loader without the readings that surprise: 18:00 is no number, `no` is no falsehood."""
+    global _loader_class
+    if _loader_class is None:
+        import yaml
+
+        class PlainLoader(yaml.SafeLoader):
+            yaml_implicit_resolvers: dict[str, Any] = {}
+
+        add = PlainLoader.add_implicit_resolver
+        add("tag:yaml.org,2002:null", re.compile(r"^(?:~|null|Null|NULL|)$"), ["~", "n", "N", ""])
+        add("tag:yaml.org,2002:bool", re.compile(r"^(?:true|True|TRUE|false|False|FALSE)$"), list("tTfF"))
+        add("tag:yaml.org,2002:int", re.compile(r"^[-+]?(?:0|[1-9][0-9]*)$"), list("-+0123456789"))
+        number = r"^[-+]?(?:[0-9]+\.[0-9]*|\.[0-9]+|[0-9]+)(?:[eE][-+]?[0-9]+)?$|^[-+]?\.(?:inf|nan)$"
+        add("tag:yaml.org,2002:float", re.compile(number, re.I), list("-+.0123456789"))
+        add("tag:yaml.org,2002:merge", re.compile(r"^<<$"), ["<"])
+        _loader_class = PlainLoader
+    return _loader_class
+
+
+def encode(value: Any) -> bytes:
+    """One of our structs (or any JSON-shaped value) as compact JSON bytes, keys in declared order."""
+    return msgspec.json.encode(value)
+
+
+def decode(data: bytes | str, kind: type[T] | Any, what: str, *, newest: int | None = None) -> T:
+    """Our own bytes as `kind`; refused with a sentence naming `what` and the field when they do not fit.
+
+    `newest` is the highest version `v` this program knows: a newer row is refused before it is misread.
+    """
+    try:
+        if newest is not None:
+            version = msgspec.json.decode(data, type=_Versioned).v
+            if version > newest:
+                raise LabError(
+                    what,
+                    f"was written by a newer hitlab (version {version}; this one knows {newest}).",
+                    "Upgrade hitlab to open it.",
+                )
+        return msgspec.json.decode(data, type=kind)
+    except msgspec.DecodeError as error:
+        raise LabError(what, _reason(str(error))) from error
+
+
+def convert(value: Any, kind: type[T] | Any, what: str, *, rename: Callable[[str], str] = str) -> T:
+    """A value read by `read_yaml` or `read_json` as `kind`, or a sentence naming `what` and the field."""
+    try:
+        return msgspec.convert(value, type=kind)
+    except msgspec.ValidationError as error:
+        raise LabError(what, rename(_reason(str(error)))) from error
+
+
+def _reason(message: str) -> str:
+    """msgspec's words with its `$.path` put first, as a field."""
+    found = re.match(r"(?s)(.*?) - at `(?:key in )?`?\$?\.?(.*?)`$", message)
+    return f"field {found[2]}: {found[1]}" if found and found[2] else message
+
+
+def read_file(path: Path, what: str | None = None, *, most: int = 256 * 1024 * 1024) -> bytes:
+    """The bytes of a file of at most `most` bytes, or a sentence that names it."""
+    name = what or str(path)
+    try:
+        size = path.stat().st_size
+        if size > most:
+            raise LabError(name, f"is {size:,} bytes, more than the {most:,} that are read")
+        return path.read_bytes()
+    except FileNotFoundError as error:
+        raise LabError(name, "is not there") from error
+    except IsADirectoryError as error:
+        raise LabError(name, "is a folder, not a file") from error
+    except OSError as error:
+        raise LabError(name, f"cannot be read ({error.strerror})") from error
+
+
+class _Versioned(msgspec.Struct):
+    v: int = 1
