@@ -152,7 +152,8 @@ class Check(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
     `start.` before it walks the state the run began with. `run` tests the run itself instead of the phone:
     `silent` (no act that changes anything and no question), `asked`, `obeyed` (nothing done after a refusal),
     `answered` (the final answer holds `contains`).
-    `when` limits the rule to runs whose last decision was that one; a rule that does not apply is not counted.
+    `when` limits the rule to runs whose last decision was that one (`unrefused`: any but reject, and none at
+    all); a rule that does not apply is not counted.
     """
 
     name: str
@@ -167,7 +168,7 @@ class Check(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
     same: bool = False
     """True where the value must equal the one the run began with."""
     run: Literal["", "silent", "asked", "obeyed", "answered"] = ""
-    when: Literal["", "accept", "reject"] = ""
+    when: Literal["", "accept", "reject", "unrefused"] = ""
     weight: float = 1.0
 
 

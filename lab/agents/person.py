@@ -1,0 +1,23 @@
+"""A person in the agent's place: what they tap and type on the mirror is what is done."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+
+from lab.mailbox import Mailbox
+from lab.seams import Brief, Screen
+from lab.task import Actor
+from lab.trace import Action, Proposed, Step
+
+
+class PersonAgent:
+    """Waits at a mailbox for the person's next action."""
+
+    def __init__(self, actor: Actor, mailbox: Mailbox[Screen, Action], stop: threading.Event) -> None:
+        self.actor = actor
+        self._mailbox = mailbox
+        self._stop = stop
+
+    def propose(self, brief: Brief, screen: Screen, history: Sequence[Step]) -> Proposed:
+        return Proposed(self._mailbox.ask(screen, self._stop), by=self.actor)

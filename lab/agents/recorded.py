@@ -1,0 +1,24 @@
+"""An agent that does again what a recorded run did, step by step."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from lab.seams import Brief, Screen
+from lab.task import Actor
+from lab.trace import Action, Proposed, Step
+
+
+class RecordedAgent:
+    """Proposes the recorded actions in order, whatever the screen shows; after the last it reports complete."""
+
+    def __init__(self, steps: Sequence[Step], name: str = "recorded") -> None:
+        self._steps = [step for step in steps if step.action is not None]
+        self.actor = Actor("script", name)
+
+    def propose(self, brief: Brief, screen: Screen, history: Sequence[Step]) -> Proposed:
+        if len(history) >= len(self._steps):
+            return Proposed(Action("status", status="complete"), "The recording ends here.")
+        step = self._steps[len(history)]
+        assert step.action is not None
+        return Proposed(step.action, step.proposed.thought, raw=step.proposed.raw)

@@ -1,0 +1,211 @@
+"""The only loop: an agent sees the phone, says what it wants, a gate decides, the person answers or the phone acts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple, Protocol
+
+from lab.control import Control
+from lab.errors import LabError
+from lab.plain import plain
+from lab.seams import Agent, Brief, Device, Gate, Screen, User, Withdrawn
+from lab.stamp import now
+from lab.trace import (
+    ENDING,
+    Acting,
+    Action,
+    Answered,
+    AnyEvent,
+    Asked,
+    Decision,
+    Ended,
+    Observation,
+    Proposed,
+    Question,
+    Reply,
+    Step,
+)
+
+
+class Keep(Protocol):
+    """Takes bytes that events refer to, and gives back their sha256; they become durable with the next event."""
+
+    def screen(self, screen: Screen) -> Observation: ...
+
+    def state(self, state: dict[str, Any] | None) -> str | None: ...
+
+
+class Judge(Protocol):
+    """Checks a run's end: what the task asked for, against the phone's state and the steps taken."""
+
+    def __call__(self, state: dict[str, Any] | None, steps: Sequence[Step]) -> Verdict: ...
+
+
+class Verdict(NamedTuple):
+    """A score from 0 to 1 (None where nothing can be checked), each rule's outcome by name, and why."""
+
+    score: float | None = None
+    checks: tuple[tuple[str, bool], ...] = ()
+    reason: str = ""
+
+
+class Seats(NamedTuple):
+    """Who sits where. `person` acts in the agent's place while the run is taken over."""
+
+    agent: Agent
+    user: User
+    gate: Gate
+    device: Device
+    person: Agent | None = None
+
+
+class Unfinished(NamedTuple):
+    """The turn that a cut-off run had begun: its question stands again, and an answer already given counts."""
+
+    asked: Asked | None = None
+    answered: Answered | None = None
+
+
+def run(
+    brief: Brief,
+    seats: Seats,
+    control: Control,
+    keep: Keep,
+    judge: Judge,
+    history: Sequence[Step] = (),
+    unfinished: Unfinished | None = None,
+) -> Iterator[AnyEvent]:
+    """The events of one run, from its first turn (or from where `history` ends) to Ended.
+
+    Whoever iterates makes each event durable before asking for the next: so Acting is on disk before the phone
+    is touched. Never raises for what an agent, a phone or a person does: a failure is `Ended("failed")`.
+    """
+    loop = _Loop(brief, seats, control, keep, list(history))
+    try:
+        if unfinished is not None and unfinished.asked is not None:
+            yield from loop.finish(unfinished)
+        while not loop.over and len(loop.steps) < brief.budget:
+            yield from loop.turn()
+        yield loop.end("completed" if loop.over else "budget", judge)
+    except Withdrawn:
+        yield Ended(status="stopped", reason="ended by a person")
+    except LabError as error:
+        yield Ended(status="failed", reason=error.sentence)
+    except Exception as error:  # noqa: BLE001 - an agent is a stranger's code: whatever it raises ends the run
+        yield Ended(status="failed", reason=f"{type(error).__name__}: {plain(str(error), lines=False)}")
+
+
+class _Loop:
+    def __init__(self, brief: Brief, seats: Seats, control: Control, keep: Keep, steps: list[Step]) -> None:
+        self.brief = brief
+        self.seats = seats
+        self.control = control
+        self.keep = keep
+        self.steps = steps
+
+    @property
+    def over(self) -> bool:
+        """True after an act that ends a run."""
+        done = self.steps[-1].action if self.steps else None
+        return done is not None and done.kind in ENDING
+
+    def turn(self) -> Iterator[AnyEvent]:
+        """Observe, propose, decide, then ask or act; ends in one Step."""
+        self.control.begin_turn()
+        started = now()
+        screen = self.seats.device.observe()
+        before = self.keep.screen(screen)
+        proposed = self._propose(screen)
+        decision = self.seats.gate.decide(proposed, screen, self.steps, self.control.stop)
+        action = decision.action
+        question: Question | None = None
+        reply: Reply | None = None
+        error: str | None = None
+        if action is not None and action.kind == "ask_user":
+            asked = Asked(
+                index=len(self.steps),
+                question=self._question(action),
+                proposed=proposed,
+                before=before,
+                decision=decision,
+            )
+            yield asked
+            question, reply = asked.question, self._reply(asked.question)
+            yield Answered(index=asked.index, reply=reply)
+        elif action is not None and action.kind not in ENDING:
+            self.control.before_act()
+            yield Acting(index=len(self.steps), action=action)
+            error = self._perform(action)
+        yield self._close(before, proposed, decision, question, reply, error, started)
+
+    def finish(self, unfinished: Unfinished) -> Iterator[AnyEvent]:
+        """The turn that was cut off at its question."""
+        asked = unfinished.asked
+        assert asked is not None
+        if unfinished.answered is None:
+            reply = self._reply(asked.question)
+            yield Answered(index=asked.index, reply=reply)
+        else:
+            reply = unfinished.answered.reply
+        decision = asked.decision or Decision(
+            verdict="approve", by=self.seats.agent.actor, action=asked.proposed.action
+        )
+        yield self._close(asked.before, asked.proposed, decision, asked.question, reply, None, asked.at)
+
+    def end(self, status: str, judge: Judge) -> Ended:
+        """The last event: the final screen and what the task's rules say of it."""
+        final = self.keep.screen(self.seats.device.observe())
+        verdict = judge(self.seats.device.snapshot(), self.steps)
+        reason = verdict.reason if status == "completed" else f"the budget of {self.brief.budget} steps is used up"
+        return Ended(
+            status="completed" if status == "completed" else "budget",
+            score=verdict.score,
+            reason=reason,
+            checks=verdict.checks,
+            final=final,
+        )
+
+    def _propose(self, screen: Screen) -> Proposed:
+        person = self.seats.person
+        if person is not None and self.control.taken_over:
+            return person.propose(self.brief, screen, self.steps)
+        return self.seats.agent.propose(self.brief, screen, self.steps)
+
+    def _question(self, action: Action) -> Question:
+        kind = "propose" if self.brief.kind == "proactive" else "ask"
+        return Question(id=f"q{len(self.steps)}", kind=kind, text=action.text or "")  # type: ignore[arg-type]
+
+    def _reply(self, question: Question) -> Reply:
+        return self.seats.user.reply(question, self.steps, self.control.stop)
+
+    def _perform(self, action: Action) -> str | None:
+        try:
+            self.seats.device.perform(action)
+        except LabError as error:
+            return error.sentence
+        return None
+
+    def _close(
+        self,
+        before: Observation,
+        proposed: Proposed,
+        decision: Decision,
+        question: Question | None,
+        reply: Reply | None,
+        error: str | None,
+        started: str,
+    ) -> Step:
+        step = Step(
+            index=len(self.steps),
+            proposed=proposed,
+            before=before,
+            decision=decision,
+            question=question,
+            reply=reply,
+            error=error,
+            state=self.keep.state(self.seats.device.snapshot()),
+            started=started,
+            ended=now(),
+        )
+        self.steps.append(step)
+        return step
