@@ -1,0 +1,60 @@
+"""What comes with hitlab by name: tasks, personas, scripts; a path to a file of one's own does as well."""
+
+from __future__ import annotations
+
+import difflib
+from pathlib import Path
+from typing import Literal
+
+from lab.checks import check_paths
+from lab.errors import LabError
+from lab.task import Persona, Task, load_persona, load_task
+from simulators.scripted import Script, load_script
+
+HERE = Path(__file__).parent
+
+
+def tasks() -> dict[str, Path]:
+    """The built-in tasks' files by name, sorted."""
+    return {path.stem: path for path in sorted((HERE / "tasks").glob("*.yaml"))}
+
+
+def personas() -> dict[str, Path]:
+    """The built-in personas' profiles by name, sorted."""
+    return {path.parent.name: path for path in sorted((HERE / "personas").glob("*/profile.yaml"))}
+
+
+def scripts() -> dict[str, Path]:
+    """The built-in scripts by name, sorted: one per task that asks, and its variants as `task.variant`."""
+    return {path.stem: path for path in sorted((HERE / "scripts").glob("*.yaml"))}
+
+
+def task(name_or_path: str) -> Task:
+    """A task by its name or its file, its rules' paths read; a `LabError` says what is wrong or what is near."""
+    path = _find("task", name_or_path, tasks())
+    loaded = load_task(path)
+    check_paths(loaded, f"task file {path}")
+    return loaded
+
+
+def persona(name_or_path: str, source: Literal["clean", "noise", "none"] = "noise") -> Persona:
+    """A persona by name or profile, with the log that `source` names."""
+    return load_persona(_find("persona", name_or_path, personas()), source=source)
+
+
+def script(name_or_path: str) -> Script:
+    """A script by name or file."""
+    return load_script(_find("script", name_or_path, scripts()))
+
+
+def _find(kind: str, name_or_path: str, known: dict[str, Path]) -> Path:
+    """A built-in name before a file of that name, so that no stray file in the working folder changes a run."""
+    if name_or_path in known:
+        return known[name_or_path]
+    path = Path(name_or_path)
+    if path.is_file():
+        return path
+    if path.suffix in (".yaml", ".yml") or len(path.parts) > 1:
+        raise LabError(f"{kind} file {name_or_path}", "is not there")
+    near = difflib.get_close_matches(name_or_path, known, n=3, cutoff=0.4) or sorted(known)
+    raise LabError(f"{kind} {name_or_path!r}", f"there is none of that name; near it: {', '.join(near)}")
