@@ -70,7 +70,16 @@ class Session:
     `failure` is set, and `on_event` called with None, when an event could not be written: the run stops there.
     """
 
-    def __init__(self, store: Store, spec: Spec, resume: Trace | None = None) -> None:
+    def __init__(
+        self,
+        store: Store,
+        spec: Spec,
+        resume: Trace | None = None,
+        *,
+        agent: Agent | None = None,
+        device: Device | None = None,
+    ) -> None:
+        """`agent` and `device` stand in for what the spec names; a device given here is not laid out anew."""
         self.store = store
         self.spec = spec
         self.trace_id = resume.id if resume else uuid7()
@@ -89,9 +98,9 @@ class Session:
         self._seq = resume.last if resume else -1
         self._resume = resume
         self._one_turn = False
-        self.agent = _agent(spec.agent, store)
+        self.agent = agent or _agent(spec.agent, store)
         self.user = self._user()
-        self.device = _phone(spec)
+        self.device = device or _phone(spec)
         self.first = self._first_state()
         self._thread = threading.Thread(target=self._drive, name=f"run {self.trace_id[:8]}", daemon=True)
 
