@@ -1,0 +1,65 @@
+"""A copy of a hitlab file that can be sent: whole, or without its pictures."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from pathlib import Path
+
+from lab.errors import LabError
+from store.connect import connect, named, told
+from store.schema import APPEND_ONLY, migrate
+
+_COPY = {"blob": "SELECT * FROM source.blob WHERE mime NOT LIKE 'image/%'"}
+
+
+def pack(path: Path, out: Path, *, images: bool) -> None:
+    """Writes a copy of `path` to the new file `out`, which appears whole or not at all."""
+    if out.exists():
+        raise LabError(named(out), "is there already; nothing was packed.", "Name a new file.")
+    part = out.with_name(out.name + ".part")
+    part.unlink(missing_ok=True)
+    try:
+        with told(out):
+            if images:
+                _copy_all(path, part)
+            else:
+                _copy_without_images(path, part)
+        _keep(part)
+        part.rename(out)
+    except OSError as error:
+        raise LabError(named(out), f"cannot be written ({error.strerror}).") from error
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def _copy_all(path: Path, part: Path) -> None:
+    source = connect(path, readonly=True)
+    try:
+        source.execute("VACUUM INTO ?", (str(part),))
+    finally:
+        source.close()
+
+
+def _copy_without_images(path: Path, part: Path) -> None:
+    """Row by row into fresh tables: rows are never deleted, not even from a copy."""
+    copy = connect(part)
+    try:
+        migrate(copy)
+        copy.execute("ATTACH ? AS source", (f"{path.absolute().as_uri()}?mode=ro",))
+        copy.execute("BEGIN")
+        for table in APPEND_ONLY:
+            copy.execute(f"INSERT INTO main.{table} {_COPY.get(table, f'SELECT * FROM source.{table}')}")
+        copy.execute("COMMIT")
+    except sqlite3.Error:
+        if copy.in_transaction:
+            copy.execute("ROLLBACK")
+        raise
+    finally:
+        copy.close()
+
+
+def _keep(path: Path) -> None:
+    """Waits until the bytes of `path` are on the disk."""
+    with path.open("rb") as file:
+        os.fsync(file.fileno())

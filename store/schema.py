@@ -1,0 +1,122 @@
+"""The tables of a hitlab file: numbered migrations, and triggers that make every table append-only."""
+
+from __future__ import annotations
+
+import sqlite3
+
+VERSION = 1
+"""The newest schema this program knows; kept in `PRAGMA user_version`, one more with each migration."""
+
+APPLICATION_ID = int.from_bytes(b"hitl", "big")
+"""Kept in the file's header, so that another program's database is never taken for ours."""
+
+APPEND_ONLY = ("trace", "event", "blob", "use", "verdict", "draft")
+"""Tables of which no row is ever changed or removed; corrections are further rows."""
+
+_FIRST = (
+    # `n` orders runs by when they came into this file; VACUUM may renumber an implicit rowid, never this.
+    """CREATE TABLE trace (
+        n INTEGER PRIMARY KEY,
+        id TEXT NOT NULL UNIQUE,
+        task TEXT NOT NULL,
+        kind TEXT NOT NULL,
+        agent TEXT NOT NULL,
+        persona TEXT,
+        user TEXT,
+        device TEXT NOT NULL,
+        seat TEXT NOT NULL,
+        attempt INTEGER NOT NULL,
+        parent TEXT,
+        source TEXT,
+        source_path TEXT,
+        started_at TEXT NOT NULL
+    )""",
+    "CREATE INDEX trace_by_task ON trace (task, id)",
+    # `question`, `reply`, `status` and `score` repeat what stands in `body`, so that a list of runs reads no body.
+    """CREATE TABLE event (
+        trace TEXT NOT NULL REFERENCES trace (id),
+        seq INTEGER NOT NULL,
+        kind TEXT NOT NULL,
+        at TEXT NOT NULL,
+        ms REAL,
+        question INTEGER NOT NULL,
+        reply INTEGER NOT NULL,
+        status TEXT,
+        score REAL,
+        body TEXT NOT NULL,
+        PRIMARY KEY (trace, seq)
+    )""",
+    "CREATE INDEX event_tally ON event (trace, kind, seq, question, reply, status, score)",
+    "CREATE TABLE blob (sha256 TEXT PRIMARY KEY, mime TEXT NOT NULL, size INTEGER NOT NULL, bytes BLOB NOT NULL)",
+    # No reference to blob: a file packed without images still says which it would hold.
+    """CREATE TABLE use (
+        trace TEXT NOT NULL REFERENCES trace (id),
+        sha256 TEXT NOT NULL,
+        PRIMARY KEY (trace, sha256)
+    ) WITHOUT ROWID""",
+    "CREATE INDEX use_by_blob ON use (sha256, trace)",
+    """CREATE TABLE verdict (
+        trace TEXT NOT NULL REFERENCES trace (id),
+        position INTEGER NOT NULL,
+        name TEXT NOT NULL,
+        body TEXT NOT NULL,
+        PRIMARY KEY (trace, position)
+    )""",
+    """CREATE TABLE draft (
+        n INTEGER PRIMARY KEY,
+        trace TEXT NOT NULL REFERENCES trace (id),
+        question TEXT NOT NULL,
+        at TEXT NOT NULL,
+        text TEXT NOT NULL
+    )""",
+    "CREATE INDEX draft_by_question ON draft (trace, question, n)",
+)
+
+
+def migrate(connection: sqlite3.Connection) -> None:
+    """Brings an empty or older file to `VERSION` in one transaction; does nothing where another just has.
+
+    sqlite-utils is imported here and nowhere else in `store`: it costs more than opening a file does.
+    """
+    from sqlite_utils import Database
+    from sqlite_utils.migrations import Migrations
+
+    migrations = Migrations("hitlab")
+
+    @migrations(name="001_runs")
+    def runs(db: Database) -> None:
+        for statement in _FIRST:
+            db.conn.execute(statement)
+
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        if user_version(connection) < VERSION:
+            migrations.apply(Database(connection))
+            guard(connection)
+            connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+            connection.execute(f"PRAGMA user_version = {VERSION}")
+        connection.execute("COMMIT")
+    finally:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+
+
+def guard(connection: sqlite3.Connection) -> None:
+    """Puts every append-only trigger in place anew: changing a table's shape drops its triggers."""
+    for name, statement in triggers().items():
+        connection.execute(f"DROP TRIGGER IF EXISTS {name}")
+        connection.execute(statement)
+
+
+def triggers() -> dict[str, str]:
+    """Name and SQL of each append-only trigger."""
+    return {
+        f"{table}_no_{act.lower()}": f"CREATE TRIGGER {table}_no_{act.lower()} BEFORE {act} ON {table} "
+        f"BEGIN SELECT RAISE(ABORT, '{table} is append-only'); END"
+        for table in APPEND_ONLY
+        for act in ("UPDATE", "DELETE")
+    }
+
+
+def user_version(connection: sqlite3.Connection) -> int:
+    return int(connection.execute("PRAGMA user_version").fetchone()[0])

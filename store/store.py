@@ -1,0 +1,307 @@
+"""The one file a study lives in: every read and write, as verbs over SQLite."""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from lab.errors import LabError
+from lab.trace import VERSION, AnyEvent, Blob, Ended, Imported, Started, Summary, Trace, Verdict, fold
+from lab.wire import decode, encode, escape_surrogates, unescape_surrogates
+from store import rows
+from store.connect import connect, named, prepare, told
+from store.schema import triggers
+
+_BATCH = 64
+"""Events fetched at once: a long run is never wholly in memory, and no read stays open between two of them."""
+
+_SUMMARY = """
+SELECT t.id, t.task, t.agent, t.persona,
+    count(*) FILTER (WHERE e.kind = 'step'),
+    total(e.question) + (ifnull(max(e.seq) FILTER (WHERE e.kind = 'asked'), -1)
+        > ifnull(max(e.seq) FILTER (WHERE e.kind = 'step'), -1)),
+    total(e.reply) + (ifnull(max(e.seq) FILTER (WHERE e.kind = 'answered'), -1)
+        > ifnull(max(e.seq) FILTER (WHERE e.kind = 'step'), -1)),
+    ifnull(max(e.status), 'open'), max(e.score), t.source, t.started_at
+FROM ({runs}) t CROSS JOIN event e ON e.trace = t.id
+GROUP BY t.n ORDER BY t.n DESC
+"""
+_RUNS = {
+    "all": "SELECT * FROM trace ORDER BY n DESC LIMIT ?",
+    "before": "SELECT * FROM trace WHERE n < (SELECT n FROM trace WHERE id = ?) ORDER BY n DESC LIMIT ?",
+    "one": "SELECT * FROM trace WHERE id = ?",
+}
+
+
+class Store:
+    """A hitlab file. Every verb is safe on any thread; what a writing verb returned from is on the disk."""
+
+    def __init__(self, path: Path, *, readonly: bool = False) -> None:
+        self.path = path
+        self.readonly = readonly
+        self._own = threading.local()
+        self._open: dict[threading.Thread, sqlite3.Connection] = {}
+        self._guard = threading.Lock()
+        self._closed = False
+
+    @classmethod
+    def open(cls, path: Path, *, create: bool = True, readonly: bool = False) -> Self:
+        """Opens a file, laying its tables where it is new and `create` is true.
+
+        Raises one `LabError` naming the file where it is missing, not SQLite, another program's, of a newer
+        schema, read-only, or where the disk is full.
+        """
+        if not path.exists() and (readonly or not create):
+            raise LabError(named(path), "is not there.")
+        store = cls(path, readonly=readonly)
+        try:
+            with told(path):
+                prepare(path, store._connection(), readonly=readonly)
+        except BaseException:
+            store.close()
+            raise
+        return store
+
+    def close(self) -> None:
+        """Closes every thread's connection; safe to call twice."""
+        with self._guard:
+            self._closed = True
+            connections = list(self._open.values())
+            self._open.clear()
+        for connection in connections:
+            connection.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trail: TracebackType | None
+    ) -> None:
+        self.close()
+
+    # Writing
+
+    def append_event(self, trace_id: str, event: AnyEvent, blobs: Mapping[str, Blob] | None = None) -> None:
+        """Appends one event and the blobs it brings (by sha256), durable on return; Started makes the run.
+
+        Raises `LabError` where `event.seq` is not the run's next, or the run has ended.
+        """
+        with self._writing() as db:
+            last = db.execute(
+                "SELECT seq, kind FROM event WHERE trace = ? ORDER BY seq DESC LIMIT 1", (trace_id,)
+            ).fetchone()
+            self._check_next(trace_id, event, last)
+            if isinstance(event, Started):
+                db.execute(rows.TRACE, rows.trace_row(event))
+            _keep_blobs(db, trace_id, blobs or {}, [event])
+            db.execute(rows.EVENT, rows.event_row(trace_id, event))
+
+    def import_run(self, imported: Imported) -> bool:
+        """Takes in a whole run, or nothing of it; False where it is there already."""
+        _check_whole(imported)
+        with self._writing() as db:
+            if db.execute("SELECT 1 FROM trace WHERE id = ?", (imported.id,)).fetchone():
+                return False
+            first = imported.events[0]
+            assert isinstance(first, Started)
+            db.execute(rows.TRACE, rows.trace_row(first))
+            _keep_blobs(db, imported.id, imported.images, imported.events)
+            db.executemany(rows.EVENT, [rows.event_row(imported.id, event) for event in imported.events])
+            db.executemany(
+                "INSERT INTO verdict VALUES (?, ?, ?, ?)",
+                [(imported.id, i, v.name, encode(v).decode()) for i, v in enumerate(imported.verdicts)],
+            )
+        return True
+
+    def save_draft(self, trace_id: str, question_id: str, text: str) -> None:
+        """Keeps what a person has typed so far; the newest counts."""
+        row = (trace_id, question_id, datetime.now(UTC).isoformat(), escape_surrogates(text))
+        with self._writing() as db:
+            if not db.execute("SELECT 1 FROM trace WHERE id = ?", (trace_id,)).fetchone():
+                raise LabError(f"run {trace_id}", f"is not in {self.path}.")
+            db.execute("INSERT INTO draft (trace, question, at, text) VALUES (?, ?, ?, ?)", row)
+
+    def pack(self, out: Path, *, images: bool = True) -> None:
+        """Copies all, what is still in the `-wal` too, to the new file `out`; `images=False` leaves pictures out."""
+        from store.pack import pack
+
+        pack(self.path, out, images=images)
+
+    # Reading
+
+    def events(self, trace_id: str, after: int = -1) -> Iterator[AnyEvent]:
+        """A run's events in order, those with `seq` above `after`; `LabError` where there is no such run."""
+        while True:
+            batch = self._read(
+                "SELECT seq, body FROM event WHERE trace = ? AND seq > ? ORDER BY seq LIMIT ?", trace_id, after, _BATCH
+            )
+            if not batch and after < 0:
+                raise LabError(f"run {trace_id}", f"is not in {self.path}.")
+            for seq, body in batch:
+                yield _decoded(body, f"run {trace_id}, event {seq}")
+                after = seq
+            if len(batch) < _BATCH:
+                return
+
+    def trace(self, trace_id: str) -> Trace:
+        """A run as its events leave it."""
+        try:
+            return fold(self.events(trace_id))
+        except ValueError as error:
+            raise LabError(f"run {trace_id}", f"is damaged in {self.path} ({error}).") from error
+
+    def holds(self, trace_id: str) -> bool:
+        """True where the run is in the file."""
+        return bool(self._read("SELECT 1 FROM trace WHERE id = ?", trace_id))
+
+    def last_seq(self, trace_id: str) -> int:
+        """The `seq` of a run's newest event, -1 where there is none."""
+        return int(self._read("SELECT ifnull(max(seq), -1) FROM event WHERE trace = ?", trace_id)[0][0])
+
+    def find(self, prefix: str) -> str:
+        """The id that `prefix` begins, or of the only run of the task so named; else `LabError` says which fit."""
+        if prefix:
+            found = self._read(
+                "SELECT id FROM trace WHERE id >= ? AND id < ? ORDER BY id LIMIT 6", prefix, prefix + "\U0010ffff"
+            )
+            if not found:
+                found = self._read("SELECT id FROM trace WHERE task = ? ORDER BY id LIMIT 6", prefix)
+            ids = [row[0] for row in found]
+            if len(ids) == 1 or prefix in ids:
+                return prefix if prefix in ids else str(ids[0])
+            if ids:
+                some = ", ".join(ids[:5]) + (", ..." if len(ids) > 5 else "")
+                raise LabError(f"run {prefix}", f"is not one run but several: {some}.", "Write more of the id.")
+        raise LabError(f"run {prefix}", f"is not in {self.path}.", "`hitlab traces` lists what is.")
+
+    def summaries(self, limit: int | None = None, *, before: str | None = None) -> list[Summary]:
+        """Runs in one line each, the newest in this file first; `before` is the last id of the page above."""
+        count = -1 if limit is None else limit
+        if before is None:
+            return self._summed("all", count)
+        return self._summed("before", before, count)
+
+    def summary(self, trace_id: str) -> Summary:
+        """One run in one line."""
+        found = self._summed("one", trace_id)
+        if not found:
+            raise LabError(f"run {trace_id}", f"is not in {self.path}.")
+        return found[0]
+
+    def verdicts(self, trace_id: str) -> list[Verdict]:
+        """The judgements that came with an imported run, in its source's order."""
+        found = self._read("SELECT body FROM verdict WHERE trace = ? ORDER BY position", trace_id)
+        return [decode(body, Verdict, f"run {trace_id}, verdict") for (body,) in found]
+
+    def blob(self, sha256: str) -> Blob | None:
+        """The bytes of a picture or of a phone's state; None where the file does not hold them."""
+        found = self._read("SELECT bytes, mime FROM blob WHERE sha256 = ?", sha256)
+        return Blob(*found[0]) if found else None
+
+    def draft(self, trace_id: str, question_id: str) -> str:
+        """What a person had typed last, empty where nothing was."""
+        found = self._read(
+            "SELECT text FROM draft WHERE trace = ? AND question = ? ORDER BY n DESC LIMIT 1", trace_id, question_id
+        )
+        return unescape_surrogates(found[0][0]) if found else ""
+
+    def check(self) -> list[str]:
+        """What is wrong with the file, one sentence each; empty where all is well."""
+        wrong = [f"integrity: {line}" for (line,) in self._read("PRAGMA integrity_check") if line != "ok"]
+        wrong += [f"a row of {table} refers to no row of {to}" for table, _, to, _ in self._read(_FOREIGN)]
+        there = {name for (name,) in self._read("SELECT name FROM sqlite_master WHERE type = 'trigger'")}
+        wrong += [f"the trigger {name} is missing" for name in triggers() if name not in there]
+        if self._read("PRAGMA synchronous")[0][0] != 2:
+            wrong.append("synchronous is not FULL")
+        if not self.readonly and self._read("PRAGMA journal_mode")[0][0] != "wal":
+            wrong.append("the journal mode is not WAL")
+        for (sha256,) in self._read("SELECT sha256 FROM blob"):
+            blob = self.blob(sha256)
+            if blob is not None and blob.sha256 != sha256:
+                wrong.append(f"the bytes of blob {sha256} are not its own")
+        return wrong
+
+    # Beneath
+
+    def _summed(self, which: str, *values: Any) -> list[Summary]:
+        found = self._read(_SUMMARY.format(runs=_RUNS[which]), *values)
+        return [
+            Summary(i, task, agent, persona, steps, int(asks), int(replies), status, score, source, started)
+            for i, task, agent, persona, steps, asks, replies, status, score, source, started in found
+        ]
+
+    def _check_next(self, trace_id: str, event: AnyEvent, last: tuple[int, str] | None) -> None:
+        run = f"run {trace_id}"
+        if isinstance(event, Started) and event.trace != trace_id:
+            raise LabError(run, f"cannot begin with an event of run {event.trace}.")
+        if last is None and not isinstance(event, Started):
+            raise LabError(run, f"has not begun in {self.path}; its first event is Started.")
+        if last is not None and last[1] == "ended":
+            raise LabError(run, "has ended; nothing follows.")
+        if last is not None and isinstance(event, Started):
+            raise LabError(run, f"has begun in {self.path} already.")
+        expected = last[0] + 1 if last else 0
+        if event.seq != expected:
+            raise LabError(run, f"expects event {expected}, not {event.seq}.")
+
+    def _connection(self) -> sqlite3.Connection:
+        """This thread's connection; those of threads that have ended are closed on the way."""
+        own: sqlite3.Connection | None = getattr(self._own, "connection", None)
+        if own is not None and not self._closed:
+            return own
+        with self._guard:
+            if self._closed:
+                raise LabError(named(self.path), "is closed.")
+            for thread in [thread for thread in self._open if not thread.is_alive()]:
+                self._open.pop(thread).close()
+            own = connect(self.path, readonly=self.readonly)
+            self._own.connection = self._open[threading.current_thread()] = own
+        return own
+
+    def _read(self, sql: str, *values: Any) -> list[Any]:
+        with told(self.path):
+            return self._connection().execute(sql, values).fetchall()
+
+    @contextmanager
+    def _writing(self) -> Iterator[sqlite3.Connection]:
+        """One transaction that takes the write lock at once: what waits here for others never fails later."""
+        with told(self.path):
+            connection = self._connection()
+            connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield connection
+                connection.execute("COMMIT")
+            finally:
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
+
+
+_FOREIGN = "SELECT * FROM pragma_foreign_key_check"
+
+
+def _keep_blobs(db: sqlite3.Connection, trace_id: str, blobs: Mapping[str, Blob], events: Iterable[AnyEvent]) -> None:
+    for sha256, blob in blobs.items():
+        db.execute("INSERT OR IGNORE INTO blob VALUES (?, ?, ?, ?)", (sha256, blob.mime, len(blob.data), blob.data))
+    uses = set(blobs).union(*(rows.referred(event) for event in events))
+    db.executemany("INSERT OR IGNORE INTO use VALUES (?, ?)", [(trace_id, sha256) for sha256 in sorted(uses)])
+
+
+def _check_whole(imported: Imported) -> None:
+    if not imported.events or not isinstance(imported.events[0], Started):
+        raise LabError("import", "a run's events begin with Started.")
+    for i, event in enumerate(imported.events):
+        if event.seq != i:
+            raise LabError(f"run {imported.id}", f"expects event {i}, not {event.seq}.")
+        if isinstance(event, Ended) and event is not imported.events[-1]:
+            raise LabError(f"run {imported.id}", "has ended; nothing follows.")
+
+
+def _decoded(body: str, what: str) -> AnyEvent:
+    event: AnyEvent = decode(body, AnyEvent, what, newest=VERSION)
+    return event
