@@ -168,7 +168,11 @@ class _Loop:
     def _propose(self, screen: Screen) -> Proposed:
         person = self.seats.person
         if person is not None and self.control.taken_over:
-            return person.propose(self.brief, screen, self.steps)
+            try:
+                return person.propose(self.brief, screen, self.steps)
+            except Withdrawn:
+                if self.control.stop.is_set():
+                    raise  # else the person gave the place back: the agent's turn
         return self.seats.agent.propose(self.brief, screen, self.steps)
 
     def _question(self, action: Action) -> Question:
