@@ -1,0 +1,314 @@
+"""The app around the screens: which is shown, what every screen has in common, and where an error ends."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import partial
+from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple
+
+from textual import events
+from textual.app import App, SystemCommand
+from textual.binding import Binding
+from textual.dom import DOMNode
+from textual.screen import Screen
+from textual.worker import WorkerFailed
+
+from lab.errors import LabError
+from lab.plain import plain
+from lab.settings import Settings
+from screens.crash import Crash
+from screens.frame import LEAST, QuitScreen, TooSmallScreen
+from screens.seats import may_replay
+
+if TYPE_CHECKING:
+    from textual.actions import ActionParseResult
+
+    from lab.session import Session, Spec
+    from lab.trace import Trace
+    from screens.door import LiveDoor
+    from store.store import Store
+
+ScreenName = Literal["home", "live", "replay"]
+
+SWITCH = Binding.Group("Screens", compact=True)
+EVERYWHERE = Binding.Group("Everywhere", compact=True)
+
+
+class Opening(NamedTuple):
+    """What the app shows first. `step` counts from 1, as people do; None is the first."""
+
+    screen: ScreenName
+    trace_id: str | None = None
+    step: int | None = None
+    spec: Spec | None = None
+    resume: Trace | None = None
+
+
+AT_HOME = Opening("home")
+
+
+class LabApp(App[None]):
+    """hitlab on a terminal. `F2`, `F3`, `F4` are three rooms; each keeps what it shows while another is looked at."""
+
+    TITLE = "hitlab"
+    CSS_PATH = "lab.tcss"
+    ENABLE_COMMAND_PALETTE = True
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-normal"), (160, "-wide")]
+    VERTICAL_BREAKPOINTS = [(0, "-short"), (32, "-tall")]
+    BINDINGS: ClassVar[list[Binding]] = [  # type: ignore[assignment]  # a list of Binding is a list of BindingType
+        Binding("f2", "show('home')", "Home", show=False, id="app.home", group=SWITCH, tooltip="Runs, tasks, devices"),
+        Binding("f3", "show('live')", "Live", show=False, id="app.live", group=SWITCH, tooltip="The run under way"),
+        Binding(
+            "f4", "show('replay')", "Replay", show=False, id="app.replay", group=SWITCH, tooltip="The run replayed"
+        ),
+        Binding(
+            "question_mark,f1",
+            "help",
+            "Help",
+            id="app.help",
+            group=EVERYWHERE,
+            tooltip="What this pane is and its keys",
+        ),
+        Binding("escape", "one_back", "Back", show=False, id="app.back", group=EVERYWHERE, tooltip="One step back"),
+        Binding("plus", "zoom", "Zoom", show=False, id="app.zoom", group=EVERYWHERE, tooltip="This pane alone, or all"),
+        Binding("q", "quit", "Quit", show=False, id="app.quit", group=EVERYWHERE, tooltip="Leave hitlab"),
+        Binding(
+            "ctrl+q",
+            "quit",
+            "Quit",
+            show=False,
+            id="app.quit_now",
+            priority=True,
+            tooltip="Leave hitlab, from anywhere",
+        ),
+    ]
+
+    def __init__(self, store: Store, settings: Settings, opening: Opening = AT_HOME) -> None:
+        # The opening screen is the first mode's own, so that no other screen is built or painted before it.
+        self.DEFAULT_MODE = opening.screen  # type: ignore[misc]
+        super().__init__()
+        self.store = store
+        self.settings = settings
+        self.opening = opening
+        self.session: Session | None = None
+        """The run under way, or the last one; None before the first."""
+        if settings.theme not in self.available_themes:
+            known = ", ".join(sorted(self.available_themes))
+            raise LabError("settings", f"theme {plain(settings.theme)!r} is none of {known}")
+        self.theme = settings.theme
+        self.set_keymap(settings.keymap)
+        self.add_mode("home", self._home)
+        self.add_mode("live", self._door)
+        if may_replay(settings.seat):
+            self.add_mode("replay", self._replay)
+        elif opening.screen == "replay":
+            raise LabError("Replay", f"is not there for the seat {settings.seat}.")
+
+    # -- rooms -----------------------------------------------------------------------------------------------
+
+    def _home(self) -> Screen[None]:
+        if not may_replay(self.settings.seat):
+            from screens.frame import LobbyScreen
+
+            return LobbyScreen()
+        from screens.home import HomeScreen
+
+        return HomeScreen(self.store, self.settings)
+
+    def _door(self) -> Screen[None]:
+        from screens.door import LiveDoor
+
+        return LiveDoor()
+
+    def _replay(self) -> Screen[None]:
+        from screens.replay import ReplayScreen
+
+        return ReplayScreen(self.store, self.settings)
+
+    def on_mount(self) -> None:
+        """Opens what was asked for; lists are read after the first paint."""
+        opening = self.opening
+        if opening.screen == "live" and opening.spec is not None:
+            self.open_live(opening.spec, opening.resume)
+        elif opening.screen == "replay" and opening.trace_id is not None:
+            self.open_replay(opening.trace_id, opening.step or 1)
+        self.call_after_refresh(self.fit)
+
+    def open_home(self) -> None:
+        """Shows Home; a run that is live goes on."""
+        self.switch_mode("home")
+
+    def open_live(self, spec: Spec, resume: Trace | None = None) -> None:
+        """Builds a session off the UI thread and shows it; only one run is live in an app."""
+
+        def build() -> Session:
+            from lab.session import Session
+
+            return Session(self.store, spec, resume)
+
+        self._live_door().build(build)
+
+    def open_task(self, name: str) -> None:
+        """Runs a built-in task with the rule agent, the person at this seat answering."""
+
+        def build() -> Session:
+            from lab.session import Session
+            from screens.door import task_spec
+
+            return Session(self.store, task_spec(name, self.settings))
+
+        self._live_door().build(build)
+
+    def open_resume(self, trace_id: str) -> None:
+        """Goes on with an open run where it stands."""
+
+        def build() -> Session:
+            from lab.session import Session, resume_spec
+
+            trace = self.store.trace(trace_id)
+            return Session(self.store, resume_spec(trace, pace=self.settings.pace), trace)
+
+        self._live_door().build(build)
+
+    def open_replay(self, trace_id: str, step: int = 1) -> None:
+        """Shows a stored run at a step, counted from 1."""
+        if not may_replay(self.settings.seat):
+            raise LabError("Replay", f"is not there for the seat {self.settings.seat}.")
+        self.switch_mode("replay")
+        from screens.replay import ReplayScreen
+
+        room = self.get_screen_stack("replay")[0]
+        assert isinstance(room, ReplayScreen)
+        room.open(trace_id, step)
+
+    def _live_door(self) -> LiveDoor:
+        if self.run_is_live:
+            raise LabError("Live", "a run is live already.", "F3 shows it; ctrl+x twice ends it.")
+        self.switch_mode("live")
+        while len(self.screen_stack) > 1:
+            self.pop_screen()
+        from screens.door import LiveDoor
+
+        door = self.screen_stack[0]
+        assert isinstance(door, LiveDoor)
+        return door
+
+    @property
+    def run_is_live(self) -> bool:
+        """Whether a run is under way in this app."""
+        return self.session is not None and not self.session.over
+
+    # -- what every screen has -------------------------------------------------------------------------------
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """What is not for this seat does not exist; where the terminal is too small, only leaving does."""
+        if self._running and self.screen_stack and isinstance(self.screen, TooSmallScreen):
+            return action == "quit"
+        if action == "show" and parameters == ("replay",):
+            return may_replay(self.settings.seat)
+        return True
+
+    def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
+        """Every action that a key reaches here is in the palette, under its own words."""
+        seen: set[str] = set()
+        for node, binding, enabled, tooltip in screen.active_bindings.values():
+            if not enabled or binding.system or not binding.description or binding.action in seen:
+                continue
+            if binding.action == "command_palette":
+                continue
+            seen.add(binding.action)
+            run = partial(self.run_action, binding.action, default_namespace=node)
+            yield SystemCommand(binding.description, f"{tooltip or binding.tooltip} ({binding.key})", run)
+        yield SystemCommand("Theme", "Other colours", self.action_change_theme)
+
+    def action_show(self, name: ScreenName) -> None:
+        """Goes to another room."""
+        if name == "live" and self.session is None and self.current_mode != "live":
+            raise LabError("Live", "no run is live.", "Enter on a task in Home (F2) starts one.")
+        if name == "replay" and "replay" not in self._screen_stacks:
+            raise LabError("Replay", "no run is open.", "Enter on a run in Home (F2) opens it.")
+        self.switch_mode(name)
+
+    def action_help(self) -> None:
+        """Shows, or hides, what the focused widget says of itself and every key."""
+        if self.screen.query("HelpPanel"):
+            self.action_hide_help_panel()
+        else:
+            self.action_show_help_panel()
+
+    def action_one_back(self) -> None:
+        """One step back, to Home at last; ends nothing."""
+        if self.screen.query("HelpPanel"):
+            self.action_hide_help_panel()
+        elif self.current_mode != "home":
+            self.open_home()
+
+    def action_zoom(self) -> None:
+        """The focused pane alone, or all panes again."""
+        if self.screen.maximized is not None:
+            self.screen.minimize()
+        else:
+            self.screen.action_maximize()
+
+    async def action_quit(self) -> None:
+        """Leaves; asks only where a run is live, which is then left open."""
+        if isinstance(self.screen, QuitScreen):
+            return
+        if self.run_is_live:
+            self.push_screen(QuitScreen(), self._leave)
+        else:
+            self.exit()
+
+    def _leave(self, sure: bool | None) -> None:
+        if sure:
+            self._let_go()
+            self.exit()
+
+    def _let_go(self) -> None:
+        """Leaves a live run open, to be resumed; waits for nobody."""
+        session, self.session = self.session, None
+        if session is not None and not session.over:
+            session.leave()
+
+    def on_resize(self, event: events.Resize) -> None:
+        self.call_after_refresh(self.fit)
+
+    def fit(self) -> None:
+        """Puts one sentence in place of a layout that would break, and takes it away again."""
+        small = self.size.width < LEAST[0] or self.size.height < LEAST[1]
+        if small and not isinstance(self.screen, TooSmallScreen):
+            self.push_screen(TooSmallScreen())
+        elif not small and isinstance(self.screen, TooSmallScreen):
+            self.pop_screen()
+
+    # -- errors ----------------------------------------------------------------------------------------------
+
+    def report(self, error: LabError) -> None:
+        """One sentence as a toast."""
+        text = plain(f"{error.message} {error.hint}".strip())
+        self.notify(text, title=plain(error.title), severity="error", timeout=10, markup=False)
+
+    async def run_action(
+        self,
+        action: str | ActionParseResult,
+        default_namespace: DOMNode | None = None,
+        namespaces: Mapping[str, DOMNode] | None = None,
+    ) -> bool:
+        """Every action of every screen passes here; what it refuses is a sentence."""
+        try:
+            return await super().run_action(action, default_namespace, namespaces)
+        except LabError as error:
+            self.report(error)
+            return True
+
+    def _handle_exception(self, error: Exception) -> None:
+        """A worker's `LabError` is a toast; all else ends the app with one panel that shows no values.
+
+        Textual has no public hook here, and its own panel prints locals: a person's words among them.
+        """
+        cause = error.error if isinstance(error, WorkerFailed) else error
+        if isinstance(cause, LabError) and cause is not error:
+            self.report(cause)
+            return
+        crash = cause if isinstance(cause, Crash) else Crash(cause)
+        super()._handle_exception(crash)

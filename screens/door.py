@@ -1,0 +1,69 @@
+"""The room of live runs: a phone is started here, and what failed in starting it is said here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, cast
+
+from textual import work
+from textual.app import ComposeResult
+from textual.screen import Screen
+from textual.widgets import Footer, Static
+
+from lab.errors import LabError
+from lab.plain import plain
+
+if TYPE_CHECKING:
+    from lab.session import Session, Spec
+    from lab.settings import Settings
+    from screens.app import LabApp
+
+
+def task_spec(name: str, settings: Settings) -> Spec:
+    """A built-in task with its persona, worked by the rule agent while the person of this seat answers."""
+    from lab.session import Spec
+    from simulators import library
+
+    task = library.task(name)
+    persona = library.persona(task.persona, task.log) if task.persona else None
+    return Spec(task, persona, person=settings.person, seat=settings.seat, pace=settings.pace)
+
+
+class LiveDoor(Screen[None]):
+    """Stands beneath the Live screen: seen while a session is built, and where it could not be."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._said = "No run is live. Enter on a task in Home (F2) starts one."
+
+    def compose(self) -> ComposeResult:
+        yield Static(self._said, id="door", markup=False)
+        yield Footer(show_command_palette=False)
+
+    def build(self, make: Callable[[], Session]) -> None:
+        """Makes a session off the UI thread and shows it."""
+        self._say("Starting the phone ...")
+        self._build(make)
+
+    @work(thread=True, exclusive=True, group="build")
+    def _build(self, make: Callable[[], Session]) -> None:
+        try:
+            session = make()
+        except LabError as error:
+            self.app.call_from_thread(self._say, f"{error.sentence}\n\nEsc goes back to Home.")
+        else:
+            self.app.call_from_thread(self._enter, session)
+
+    def _enter(self, session: Session) -> None:
+        from screens.live import LiveScreen
+
+        self._say("This run is over or was left. Home (F2) lists it.")
+        app = cast("LabApp", self.app)
+        app.session = session
+        app.push_screen(LiveScreen(session))
+        app.call_after_refresh(app.fit)
+
+    def _say(self, text: str) -> None:
+        self._said = plain(text)
+        for shown in self.query("#door").results(Static):
+            shown.update(self._said)

@@ -1,0 +1,55 @@
+"""Small screens around the others: a terminal too small, leaving a live run, a participant's empty room."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding
+from textual.containers import Vertical
+from textual.screen import ModalScreen, Screen
+from textual.widgets import Footer, Static
+
+LEAST = (64, 18)
+"""The least columns and rows in which the screens are laid out; less shows one sentence."""
+
+
+class TooSmallScreen(Screen[None]):
+    """Stands before the others while the terminal is too small, and goes when it grows."""
+
+    def compose(self) -> ComposeResult:
+        yield Static(id="too-small", markup=False)
+
+    def on_resize(self) -> None:
+        width, height = self.app.size
+        self.query_one("#too-small", Static).update(
+            f"This terminal is {width}x{height}; hitlab needs {LEAST[0]}x{LEAST[1]} or more. Enlarge it, or q quits."
+        )
+
+
+class QuitScreen(ModalScreen[bool]):
+    """Asks before a live run is left."""
+
+    BINDINGS: ClassVar[list[Binding]] = [  # type: ignore[assignment]
+        Binding("enter,y", "answer(True)", "Leave it open and quit", id="quit.yes", tooltip="The run can be resumed"),
+        Binding("escape,n", "answer(False)", "Stay", id="quit.no", tooltip="Go back to the run"),
+    ]
+
+    def compose(self) -> ComposeResult:
+        with Vertical(id="quit"):
+            yield Static("A run is live. Quitting leaves it open: Home can resume it later at the same question.")
+            yield Static("Enter  leave it open and quit        Esc  stay", id="quit-keys")
+
+    def on_mount(self) -> None:
+        self.query_one("#quit").border_title = "Quit?"
+
+    def action_answer(self, sure: bool) -> None:
+        self.dismiss(sure)
+
+
+class LobbyScreen(Screen[None]):
+    """Where a participant waits before and after a run; nothing of other runs is here."""
+
+    def compose(self) -> ComposeResult:
+        yield Static("Nothing to do here now. F3 goes back to your run, if one is under way; q quits.", id="lobby")
+        yield Footer(show_command_palette=False)

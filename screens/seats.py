@@ -1,0 +1,22 @@
+"""What each seat may see: other seats' screens, commands and palette entries do not exist in its app."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+Seat = Literal["participant", "rater", "designer", "developer"]
+
+
+def may_replay(seat: Seat) -> bool:
+    """Whether stored runs are listed and played back; a participant sees only their own live run."""
+    return seat != "participant"
+
+
+def may_run(seat: Seat) -> bool:
+    """Whether this person may start or resume a run from Home; a rater only looks at runs."""
+    return seat in ("designer", "developer")
+
+
+def sees_outcomes(seat: Seat) -> bool:
+    """Whether scores, checks, the source's verdicts and the agent's name are shown; a rater judges without them."""
+    return seat in ("designer", "developer")
