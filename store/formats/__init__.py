@@ -1,0 +1,119 @@
+"""Published trace formats: find the runs in files and folders, and read each as `Imported`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from lab.errors import LabError
+from lab.trace import Imported
+
+
+class Found(NamedTuple):
+    """A file or folder that holds runs of a format; links inside are followed only within `root`."""
+
+    format: str
+    path: Path
+    root: Path
+
+
+class Failed(NamedTuple):
+    """A source, or a part of one, that could not be read, and why in one sentence."""
+
+    path: str
+    error: str
+
+
+class Known(NamedTuple):
+    """A run that the asker said it has already; its pictures were not read."""
+
+    id: str
+    path: str
+
+
+class Format(NamedTuple):
+    """One trace format: which folders (by the names in them) and files are its own, and how they are read."""
+
+    name: str
+    is_run_folder: Callable[[set[str]], bool]
+    is_file: Callable[[Path], bool]
+    skips_folder: Callable[[str], bool]
+    read: Callable[[Found, Callable[[str], bool]], Iterator[Imported | Known | Failed]]
+
+
+def formats() -> dict[str, Format]:
+    """Every known format by name."""
+    from store.formats.knowu import KNOWU
+
+    return {KNOWU.name: KNOWU}
+
+
+def read(
+    path: Path, format: str | None = None, *, known: Callable[[str], bool] = lambda id: False
+) -> Iterator[Imported | Known | Failed]:
+    """Every run below `path`, one at a time; what cannot be read is a `Failed`, and the others still come.
+
+    `known` tells which ids need not be read in full. Raises `LabError` where there is no such format.
+    """
+    for found in detect(path, format):
+        if isinstance(found, Failed):
+            yield found
+        else:
+            yield from formats()[found.format].read(found, known)
+
+
+def detect(path: Path, format: str | None = None) -> Iterator[Found | Failed]:
+    """The files and folders below `path` that hold runs, in the order of their names; links to folders are left."""
+    choice = _chosen(format)
+    if path.is_dir():
+        yield from _in_folder(path, choice)
+        return
+    for known in choice:
+        try:
+            if known.is_run_folder({path.name}):
+                yield Found(known.name, path.parent, path.parent)
+                return
+            if known.is_file(path):
+                yield Found(known.name, path, path.parent)
+                return
+        except LabError as error:
+            yield Failed(str(path), error.sentence)
+            return
+
+
+def _chosen(format: str | None) -> list[Format]:
+    known = formats()
+    if format is None:
+        return list(known.values())
+    if format not in known:
+        raise LabError(f"format {format}", f"is not known; known are {', '.join(known)}.", code=2)
+    return [known[format]]
+
+
+def _in_folder(root: Path, choice: list[Format]) -> Iterator[Found | Failed]:
+    unreadable: list[OSError] = []
+    for folder, below, names in os.walk(root, onerror=unreadable.append):
+        here = Path(folder)
+        owner = next((f for f in choice if f.is_run_folder(set(names))), None)
+        if owner is not None:
+            below.clear()
+            yield Found(owner.name, here, root)
+            continue
+        below[:] = sorted(name for name in below if not any(f.skips_folder(name) for f in choice))
+        for name in sorted(names):
+            yield from _one_file(here / name, root, choice)
+    for error in unreadable:
+        yield Failed(str(error.filename), f"{error.filename}: cannot be read ({error.strerror}).")
+
+
+def _one_file(path: Path, root: Path, choice: list[Format]) -> Iterator[Found | Failed]:
+    for known in choice:
+        try:
+            if known.is_file(path):
+                yield Found(known.name, path, root)
+                return
+        except LabError as error:
+            yield Failed(str(path), error.sentence)
+            return

@@ -1,0 +1,150 @@
+"""Runs of KnowU-Bench and MobileWorld: folders with `traj.json`, and leaderboard bundles (`*.json`, `*.json.gz`).
+
+Source: `runtime/utils/trajectory_logger.py` and `site/bundle_trajs.py` of those projects. This file finds the runs and
+reads their files; what they mean is in `knowu_run`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from lab.errors import LabError
+from lab.trace import Imported, Point
+from lab.wire import escape_surrogates, read_json
+from store.formats import Failed, Format, Found, Known
+from store.formats.files import beginning, read_within, unpacked
+from store.formats.knowu_log import read_logs
+from store.formats.knowu_run import NAME, Episode, imported
+
+_BACKUP = re.compile(r"_backup_\d{8}_\d{6}")
+_SHOT = re.compile(r"-(\d+)\.(?:png|jpe?g)$", re.I)
+_SNIFFED = 64 * 1024
+
+
+def read(found: Found, known: Callable[[str], bool]) -> Iterator[Imported | Known | Failed]:
+    """The run of a folder, or every run of a bundle."""
+    try:
+        if found.path.is_dir():
+            yield imported(_folder_episode(found), known)
+        else:
+            yield from _bundle(found, known)
+    except LabError as error:
+        yield Failed(str(found.path), error.sentence)
+    except OSError as error:
+        yield Failed(str(found.path), f"{error.filename}: cannot be read ({error.strerror}).")
+
+
+def _folder_episode(found: Found) -> Episode:
+    folder = found.path
+    path = folder / "traj.json"
+    data = read_within(found.root, path)
+    value, notes = read_json(data, str(path))
+    held, field = _held(value, str(path))
+    result_path = folder / "result.txt"
+    result = read_within(found.root, result_path) if result_path.is_file() else None
+    shown = folder.resolve()
+    return Episode(
+        name=escape_surrogates(_BACKUP.sub("", shown.name)),
+        model=escape_surrogates(shown.parent.name) or "unknown",
+        path=escape_surrogates(str(path)),
+        data=data,
+        steps=_list(held.get("traj"), f"{field}.traj", str(path)),
+        field=f"{field}.traj",
+        notes=notes,
+        tokens=held.get("token_usage") or value.get("token_usage"),
+        tools=held.get("tools"),
+        result=escape_surrogates(result.decode("utf-8-sig", "surrogateescape")) if result else None,
+        shots=_shots(folder / "screenshots"),
+        root=found.root,
+        log=read_logs(folder, found.root),
+    )
+
+
+def _held(value: Any, what: str) -> tuple[dict[str, Any], str]:
+    """The one episode of a traj.json and its key: `{}` before the first step, and other keys may stand beside it."""
+    if not isinstance(value, dict):
+        raise LabError(what, "holds no mapping of fields")
+    if not value:
+        return {}, "0"
+    key = "0" if "0" in value else next((k for k, v in value.items() if isinstance(v, dict) and "traj" in v), None)
+    if key is None or not isinstance(value[key], dict):
+        raise LabError(what, "field 0: not there; it holds no run")
+    return value[key], key
+
+
+def _shots(folder: Path) -> dict[int, Path]:
+    """Screenshots by step number, from names that end in `-<step>.png`."""
+    if not folder.is_dir():
+        return {}
+    named = ((found, path) for path in sorted(folder.iterdir()) if (found := _SHOT.search(path.name)))
+    return {int(found[1]): path for found, path in named}
+
+
+def _bundle(found: Found, known: Callable[[str], bool]) -> Iterator[Imported | Known | Failed]:
+    path = found.path
+    value, notes = read_json(unpacked(path), str(path))
+    if not isinstance(value, dict):
+        raise LabError(str(path), "holds no mapping of tasks")
+    meta = value.get("_meta")
+    model = escape_surrogates(re.sub(r"\.json(\.gz)?$", "", path.name))
+    for name, held in value.items():
+        if name.startswith("_") or name == "token_usage":
+            continue
+        try:
+            if not isinstance(held, dict):
+                raise LabError(str(path), f"field {name}: is no run")
+            episode = Episode(
+                name=model if name == "0" else name,
+                model=model,
+                path=escape_surrogates(str(path)),
+                data=msgspec.json.encode(held, order="deterministic"),
+                steps=_list(held.get("traj"), f"{name}.traj", str(path)),
+                field=f"{name}.traj",
+                notes=notes,
+                tokens=held.get("token_usage"),
+                tools=held.get("tools"),
+                result=held.get("result") if isinstance(held.get("result"), str) else None,
+                size=_meta_size(meta),
+            )
+            yield imported(episode, known)
+        except LabError as error:
+            yield Failed(f"{path}#{name}", error.sentence)
+
+
+def _meta_size(meta: Any) -> Point | None:
+    if not isinstance(meta, dict):
+        return None
+    width, height = meta.get("original_width"), meta.get("original_height")
+    return (width, height) if isinstance(width, int) and isinstance(height, int) else None
+
+
+def _list(value: Any, field: str, what: str) -> list[Any]:
+    if value is None:
+        return []
+    if not isinstance(value, list):
+        raise LabError(what, f"field {field}: is no list of steps")
+    for i, step in enumerate(value):
+        if not isinstance(step, dict):
+            raise LabError(what, f"field {field}[{i}]: is no step")
+    return value
+
+
+def _is_bundle(path: Path) -> bool:
+    if not path.name.endswith((".json", ".json.gz")) or not path.is_file():
+        return False
+    opening = beginning(path, _SNIFFED).lstrip(b"\xef\xbb\xbf \t\r\n")
+    return opening.startswith(b"{") and b'"traj"' in opening
+
+
+KNOWU = Format(
+    name=NAME,
+    is_run_folder=lambda names: "traj.json" in names,
+    is_file=_is_bundle,
+    skips_folder=lambda name: "_backup_" in name,
+    read=read,
+)

@@ -1,0 +1,106 @@
+"""KnowU-Bench's and MobileWorld's actions and predictions in our words."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Literal
+
+from lab.trace import Action, ActionKind, Direction, Point
+
+_SAME: dict[str, ActionKind] = {
+    "click": "click",
+    "double_tap": "double_tap",
+    "long_press": "long_press",
+    "drag": "drag",
+    "swipe": "swipe",
+    "scroll": "scroll",
+    "input_text": "input_text",
+    "navigate_home": "navigate_home",
+    "navigate_back": "navigate_back",
+    "keyboard_enter": "keyboard_enter",
+    "open_app": "open_app",
+    "wait": "wait",
+    "answer": "answer",
+    "ask_user": "ask_user",
+    "status": "status",
+    "finished": "status",
+}
+ENDING = frozenset({"answer", "finished", "status"})
+"""Source action types after which an agent means to be done."""
+
+BROKEN = frozenset({"unknown", "error_env"})
+"""Source action types that end a run because the model's output, or the phone, could not be used."""
+
+WIDTH = 1080
+"""The width of the benchmarks' own phone, for runs that keep no picture; a scroll is measured in it."""
+
+_FINGER: dict[Direction, Point] = {"up": (0, -4), "down": (0, 4), "left": (-2, 0), "right": (2, 0)}
+"""A swipe's movement in tenths of the screen's width, as the benchmark's server performs it."""
+
+_SCROLL: dict[Direction, Direction] = {"up": "down", "down": "up", "left": "up", "right": "up"}
+"""The swipe that its server makes of a scroll: left and right move the finger up, too."""
+
+_BLOCK = re.compile(r"<(think|thinking)>(.*?)(?:</\1>|(?=<tool_call>)|\Z)", re.S)
+_ACT = re.compile(r"^[ \t]*Action[ \t]*[:：]|<tool_call>", re.M)
+_OPENING = re.compile(r"^\s*Thought\s*[:：]\s*")
+
+
+def action_of(raw: Any, width: int = WIDTH) -> Action:
+    """A source action as ours; `raw` stays beside it. What is not known, or has no type, is `other`."""
+    if not isinstance(raw, dict):
+        return Action("other", raw=raw, space="px")
+    name = str(raw.get("action_type"))
+    kind = _SAME.get(name, "other")
+    start, end = _point(raw, "start_x", "start_y"), _point(raw, "end_x", "end_y")
+    direction = _direction(raw.get("direction"))
+    return Action(
+        kind=kind,
+        at=start or _point(raw, "x", "y"),
+        to=end,
+        text=_text(raw.get("text")) if name != "mcp" else _text(raw.get("action_name")),
+        direction=direction,
+        vector=(end[0] - start[0], end[1] - start[1]) if start and end else _finger(kind, direction, width),
+        app=_text(raw.get("app_name")),
+        status=_status(name, raw.get("goal_status")),
+        raw=raw,
+        space="px",
+    )
+
+
+def _finger(kind: str, direction: Direction | None, width: int) -> Point | None:
+    if direction is None or kind not in ("scroll", "swipe"):
+        return None
+    dx, dy = _FINGER[_SCROLL[direction] if kind == "scroll" else direction]
+    return dx * (width // 10), dy * (width // 10)
+
+
+def _point(raw: dict[str, Any], x: str, y: str) -> Point | None:
+    across, down = raw.get(x), raw.get(y)
+    if isinstance(across, int | float) and isinstance(down, int | float):
+        return round(across), round(down)
+    return None
+
+
+def _direction(value: Any) -> Direction | None:
+    return next((direction for direction in _FINGER if direction == value), None)
+
+
+def _text(value: Any) -> str | None:
+    return value if value is None or isinstance(value, str) else str(value)
+
+
+def _status(name: str, goal: Any) -> Literal["complete", "infeasible"] | None:
+    if name == "finished" or (name == "status" and goal in ("complete", "success")):
+        return "complete"
+    return "infeasible" if name == "status" and goal in ("infeasible", "failed") else None
+
+
+def thought_of(prediction: str) -> str:
+    """The reasoning in a model's output: its think block, and what stands before its action; may be empty."""
+    blocks = [found[2].strip() for found in _BLOCK.finditer(prediction)]
+    rest = _BLOCK.sub("", prediction)
+    act = _ACT.search(rest)
+    said = rest[: act.start()] if act else rest
+    if act or _OPENING.match(said):
+        blocks.append(_OPENING.sub("", said).strip())
+    return "\n\n".join(block for block in blocks if block)

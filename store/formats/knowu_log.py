@@ -1,0 +1,77 @@
+"""The thread logs of KnowU-Bench and MobileWorld: when each step was, and replies that the JSON has lost."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from datetime import datetime
+from pathlib import Path
+from typing import NamedTuple
+
+from lab.errors import LabError
+from lab.wire import escape_surrogates
+from store.formats.files import read_within
+
+_MOST = 256 * 1024**2
+_LINE = re.compile(r"(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d) \| \w+\s*\| [^|\n]* \| container: [^|\n]* \| (.*)", re.S)
+_STEP = re.compile(r"(?:Screenshot captured in|current) step (\d+)\s*\Z")
+_REPLY = "ask_user_response: "
+
+
+class ThreadLog(NamedTuple):
+    """By step number (from 1): its time as the log wrote it (no zone), and the reply to the question it asked."""
+
+    times: dict[int, str]
+    replies: dict[int, str]
+
+    def ms(self, step: int) -> float | None:
+        """Milliseconds from the first step's time to this one's, at the log's resolution of one second."""
+        if step not in self.times or not self.times:
+            return None
+        first = datetime.fromisoformat(self.times[min(self.times)])
+        return (datetime.fromisoformat(self.times[step]) - first).total_seconds() * 1000
+
+
+def read_logs(folder: Path, root: Path) -> ThreadLog:
+    """All `thread_*.log` of a run, oldest first; a log that cannot be read is as if it were not there."""
+    entries: list[list[tuple[str, str]]] = []
+    for path in sorted(folder.glob("thread_*.log")):
+        try:
+            text = read_within(root, path, most=_MOST).decode("utf-8", "surrogateescape")
+        except LabError:
+            continue
+        entries.append(list(_entries(text)))
+    log = ThreadLog({}, {})
+    step = 0
+    for time, message in (entry for one in sorted(filter(None, entries)) for entry in one):
+        if found := _STEP.match(message):
+            step = int(found[1])
+            if step == 1 and message.startswith("Screenshot"):
+                # An unhealthy phone makes the runner begin again, and the trajectory with it.
+                log.times.clear()
+                log.replies.clear()
+            log.times.setdefault(step, _iso(time))
+        elif message.startswith(_REPLY):
+            log.replies[step] = escape_surrogates(message[len(_REPLY) :])
+    return log
+
+
+def _entries(text: str) -> Iterator[tuple[str, str]]:
+    """(time, message) of each entry; a message goes on over lines that do not begin with a time."""
+    lines: list[str] = []
+    for line in [*text.split("\n"), ""]:
+        if lines and (line[:4].isdigit() and line[4:5] == "-" and _LINE.match(line)):
+            yield from _entry(lines)
+            lines = []
+        lines.append(line)
+    yield from _entry(lines)
+
+
+def _entry(lines: list[str]) -> Iterator[tuple[str, str]]:
+    found = _LINE.match("\n".join(lines).rstrip("\r\n"))
+    if found:
+        yield found[1], found[2]
+
+
+def _iso(time: str) -> str:
+    return time.replace(" ", "T")

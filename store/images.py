@@ -1,0 +1,36 @@
+"""What a picture's first bytes say: its kind and its size, without decoding it."""
+
+from __future__ import annotations
+
+import struct
+
+from lab.trace import Point
+
+_PNG = b"\x89PNG\r\n\x1a\n"
+_JPEG_SIZES = frozenset({*range(0xC0, 0xD0)} - {0xC4, 0xC8, 0xCC})
+"""The JPEG markers that open a frame, and so hold its size (ITU T.81, table B.1)."""
+
+
+def picture_kind(data: bytes) -> str | None:
+    """`image/png` or `image/jpeg`, None where the bytes are neither."""
+    if data.startswith(_PNG):
+        return "image/png"
+    return "image/jpeg" if data.startswith(b"\xff\xd8\xff") else None
+
+
+def picture_size(data: bytes) -> Point | None:
+    """Width and height in pixels, None where the header does not hold them."""
+    if data.startswith(_PNG) and data[12:16] == b"IHDR" and len(data) >= 24:
+        width, height = struct.unpack(">II", data[16:24])
+        return width, height
+    return _jpeg_size(data) if data.startswith(b"\xff\xd8") else None
+
+
+def _jpeg_size(data: bytes) -> Point | None:
+    at = 2
+    while at + 9 <= len(data) and data[at] == 0xFF:
+        if data[at + 1] in _JPEG_SIZES:
+            height, width = struct.unpack(">HH", data[at + 5 : at + 9])
+            return width, height
+        at += 2 + int.from_bytes(data[at + 2 : at + 4], "big")
+    return None
