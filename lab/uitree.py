@@ -10,7 +10,6 @@ from xml.etree import ElementTree
 import msgspec
 
 from lab.errors import LabError
-from lab.plain import plain
 
 Flag = Literal[
     "checkable", "checked", "clickable", "enabled", "focusable", "focused", "scrollable", "long-clickable",
@@ -157,10 +156,23 @@ class UiTree(msgspec.Struct, frozen=True, omit_defaults=True):
             raise LabError(what, f"is not XML ({error})") from error
         except (ValueError, LookupError) as error:
             raise LabError(what, f"is in an encoding that cannot be read ({error})") from error
+        if _deeper(top, _DEEPEST):
+            raise LabError(what, f"nests its nodes more than {_DEEPEST} deep, which no phone does; it is not read")
         return cls(tuple(_read(child) for child in top), _int(top.get("rotation")))
 
 
 _BOUNDS = re.compile(r"\[(-?\d+),(-?\d+)\]\[(-?\d+),(-?\d+)\]")
+
+
+_DEEPEST = 200
+"""Levels of nodes that are read; a real screen has about 30, and JSON cannot be written much deeper than this."""
+
+
+def _deeper(top: ElementTree.Element, most: int) -> bool:
+    level = list(top)
+    for _ in range(most):
+        level = [child for element in level for child in element]
+    return bool(level)
 
 
 def _read(top: ElementTree.Element) -> Node:
@@ -215,9 +227,13 @@ def _write(node: Node, index: int, parent: ElementTree.Element) -> None:
         stack.extend((child, i, element) for i, child in reversed(list(enumerate(node.children))))
 
 
+_UNHELD = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+"""What XML 1.0 has no way to write, not even as a reference (section 2.2, Char)."""
+
+
 def _xml(text: str) -> str:
-    """Text that XML 1.0 can hold: what it cannot is shown as plain characters."""
-    return text if text.isprintable() else "".join(c if c in "\n\t" else plain(c) for c in text)
+    """Text that XML 1.0 can hold: what it cannot is shown as plain characters, all else stays as it is."""
+    return text if text.isprintable() else _UNHELD.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def _int(text: str | None) -> int:

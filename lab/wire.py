@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
@@ -26,6 +27,8 @@ _SURROGATE = re.compile("[\ud800-\udfff\u241b]")
 _ESCAPED = re.compile("\u241b(u[0-9a-f]{4}|\u241b)")
 _PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
 _MOST_VALUES = 2_000_000
+_DEEPEST = 200
+"""Levels of nesting that are read: what is read must also be written again, and writers recurse."""
 _INT_BITS = 63
 
 
@@ -52,13 +55,16 @@ def unescape_surrogates(text: str) -> str:
 class _Cleaner:
     """Walks a decoded value once; counts, so that aliases cannot blow it up."""
 
-    def __init__(self, what: str) -> None:
+    def __init__(self, what: str, deepest: int = _DEEPEST) -> None:
         self.what = what
+        self.deepest = deepest
         self.notes: list[tuple[str, str]] = []
         self.seen = 0
 
-    def clean(self, value: Any, place: str) -> Any:
+    def clean(self, value: Any, place: str, depth: int = 0) -> Any:
         self.seen += 1
+        if depth > self.deepest:
+            raise LabError(self.what, "is nested too deeply to be read")
         if self.seen > _MOST_VALUES:
             raise LabError(self.what, f"holds more than {_MOST_VALUES:,} values")
         match value:
@@ -75,11 +81,11 @@ class _Cleaner:
                 return value
             case dict():
                 return {
-                    self._text(str(k), place): self.clean(v, f"{place}.{k}" if place else str(k))
+                    self._text(str(k), place): self.clean(v, f"{place}.{k}" if place else str(k), depth + 1)
                     for k, v in value.items()
                 }
             case list() | tuple():
-                return [self.clean(v, f"{place}[{i}]") for i, v in enumerate(value)]
+                return [self.clean(v, f"{place}[{i}]", depth + 1) for i, v in enumerate(value)]
         self.notes.append((place, type(value).__name__))
         return self._text(str(value), place)
 
@@ -135,10 +141,7 @@ def read_yaml(data: bytes, what: str) -> Read:
 
 def _cleaned(value: Any, what: str) -> Read:
     cleaner = _Cleaner(what)
-    try:
-        return Read(cleaner.clean(value, ""), cleaner.notes)
-    except RecursionError as error:
-        raise LabError(what, "is nested too deeply to be read") from error
+    return Read(cleaner.clean(value, ""), cleaner.notes)
 
 
 _loader_class: Any = None
@@ -165,8 +168,14 @@ def _loader() -> Any:
 
 
 def encode(value: Any) -> bytes:
-    """One of our structs (or any JSON-shaped value) as compact JSON bytes, keys in declared order."""
-    return msgspec.json.encode(value)
+    """One of our structs (or any JSON-shaped value) as compact JSON bytes, keys in declared order.
+
+    Text with lone surrogates, which UTF-8 cannot hold and a model's output may, is escaped.
+    """
+    try:
+        return msgspec.json.encode(value)
+    except UnicodeEncodeError:
+        return msgspec.json.encode(_Cleaner("text", sys.maxsize).clean(msgspec.to_builtins(value), ""))
 
 
 def decode(data: bytes | str, kind: type[T] | Any, what: str, *, newest: int | None = None) -> T:
