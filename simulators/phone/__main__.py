@@ -1,0 +1,22 @@
+"""`python -m simulators.phone --shots DIR`: a picture of each screen, to look at and for the docs."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from simulators.phone.shots import shots
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m simulators.phone", description="The embedded phone.")
+    parser.add_argument("--shots", metavar="DIR", type=Path, required=True, help="write a PNG of each screen there")
+    parser.add_argument("--dark", action="store_true", help="in the dark theme")
+    args = parser.parse_args()
+    args.shots.mkdir(parents=True, exist_ok=True)
+    for name, data in shots(dark=args.dark):
+        (args.shots / f"{name}.png").write_bytes(data)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,93 @@
+"""Laid-out views: boxes with what is painted in them, and the windows they stand in.
+
+A box is read by three: the painter, the tree, and the finger. So picture, tree and touch cannot disagree.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from lab.uitree import Bounds
+from simulators.phone.theme import RGB
+from simulators.phone.views import Act, Field
+
+
+class Round(NamedTuple):
+    """A filled box with rounded corners; `border` makes it an outline so many pixels thick."""
+
+    bounds: Bounds
+    radius: int
+    colour: RGB
+    border: int = 0
+
+
+class Ink(NamedTuple):
+    """One line of text; `y` is the top of its letters' mask."""
+
+    text: str
+    x: int
+    y: int
+    size: int
+    bold: bool
+    colour: RGB
+
+
+class Sign(NamedTuple):
+    """A glyph."""
+
+    name: str
+    x: int
+    y: int
+    size: int
+    colour: RGB
+
+
+class Drawing(NamedTuple):
+    """A picture of some kind, drawn when it is first needed."""
+
+    kind: str
+    key: str
+    bounds: Bounds
+    radius: int
+    dark: bool
+
+
+Paint = Round | Ink | Sign | Drawing
+
+
+class Scroll(NamedTuple):
+    """Where a list stands: `offset` pixels of at most `limit`, remembered in the state under `key`."""
+
+    key: str
+    offset: int
+    limit: int
+    across: bool
+
+
+@dataclass(slots=True)
+class Box:
+    """A view in its place. `node` holds uiautomator's attributes, None where the box is only for layout."""
+
+    bounds: Bounds
+    node: dict[str, object] | None = None
+    paints: list[Paint] = field(default_factory=list)
+    children: list[Box] = field(default_factory=list)
+    on: Act | None = None
+    long: Act | None = None
+    field: Field | None = None
+    scroll: Scroll | None = None
+
+
+@dataclass(slots=True)
+class Window:
+    """A root box. `owner` handles its acts; `listed` says whether it is in the tree; `outside` is done by a tap
+    beside it where it is modal; `shade` is how much of what lies below is darkened (0 to 255)."""
+
+    root: Box
+    owner: str
+    package: str
+    listed: bool = True
+    modal: bool = False
+    outside: Act | None = None
+    shade: int = 0

@@ -1,0 +1,206 @@
+"""Letters: which font has a character, how wide a text is, where it wraps, and its mask for painting.
+
+Latin letters come from the font that Pillow carries (Aileron), so that they are the same on every machine.
+Other characters come from the first system font that has them; where none has, a neat box stands for them.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import unicodedata
+from collections.abc import Iterator
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+    from PIL.ImageFont import FreeTypeFont
+
+CELL = 24
+"""Pixels that one Latin character of a text mirror takes; texts are laid out at least so wide."""
+
+_WANTED = (
+    "NotoSansCJK-Regular.ttc", "NotoSansCJKsc-Regular.otf", "NotoSansSC-Regular.otf", "NotoSansSC-Regular.ttf",
+    "SourceHanSansSC-Regular.otf", "wqy-microhei.ttc", "wqy-zenhei.ttc", "PingFang.ttc", "Hiragino Sans GB.ttc",
+    "STHeiti Light.ttc", "DroidSansFallbackFull.ttf", "DejaVuSans.ttf", "Arial Unicode.ttf",
+    "NotoSansSymbols2-Regular.ttf", "NotoSansSymbols-Regular.ttf", "NotoEmoji-Regular.ttf",
+)  # fmt: skip
+_DEJAVU_FIRST = 0x2E80
+"""Below this point an accented letter from DejaVu sits better beside Aileron than one from a CJK font."""
+_NOTHING = "\U0010fff0"
+
+
+def _folders() -> list[Path]:
+    home = Path.home()
+    if sys.platform == "darwin":
+        return [Path("/System/Library/Fonts"), Path("/Library/Fonts"), home / "Library/Fonts"]
+    return [Path("/usr/share/fonts"), Path("/usr/local/share/fonts"), home / ".local/share/fonts", home / ".fonts"]
+
+
+@lru_cache(maxsize=1)
+def found_fonts() -> tuple[str, ...]:
+    """Paths of the wanted system fonts that are there, the preferred first."""
+    there: dict[str, str] = {}
+    for folder in _folders():
+        for root, _, names in os.walk(folder):
+            for name in names:
+                if name in _WANTED:
+                    there.setdefault(name, os.path.join(root, name))
+    return tuple(there[name] for name in _WANTED if name in there)
+
+
+@lru_cache(maxsize=128)
+def _face(path: str, size: int) -> FreeTypeFont:
+    from PIL import ImageFont
+
+    if not path:
+        font = ImageFont.load_default(size)
+        assert isinstance(font, ImageFont.FreeTypeFont)
+        return font
+    index = 2 if path.endswith("NotoSansCJK-Regular.ttc") else 0
+    return ImageFont.truetype(path, size, index=index, layout_engine=ImageFont.Layout.BASIC)
+
+
+@lru_cache(maxsize=8192)
+def _source(ch: str) -> str | None:
+    """The font that has `ch`: "" for Pillow's own, a path, or None where no font has it."""
+    if " " <= ch <= "~":
+        return ""
+    paths = list(found_fonts())
+    if ord(ch) < _DEJAVU_FIRST:
+        paths.sort(key=lambda p: not p.endswith("DejaVuSans.ttf"))
+    for path in ("", *paths):
+        face = _face(path, 32)
+        if bytes(face.getmask(ch)) != bytes(face.getmask(_NOTHING)):
+            return path
+    return None
+
+
+def _runs(text: str) -> Iterator[tuple[str | None, str]]:
+    """`text` cut where the font changes."""
+    start, source = 0, _source(text[0]) if text else None
+    for i, ch in enumerate(text):
+        other = _source(ch)
+        if other != source:
+            yield source, text[start:i]
+            start, source = i, other
+    if text:
+        yield source, text[start:]
+
+
+def _wide(ch: str) -> bool:
+    return unicodedata.east_asian_width(ch) in "WF"
+
+
+def cells(text: str) -> int:
+    """How many terminal columns `text` takes: two for each wide (CJK) character."""
+    return len(text) if text.isascii() else sum(2 if _wide(ch) else 1 for ch in text)
+
+
+@lru_cache(maxsize=16384)
+def width(text: str, size: int, bold: bool = False) -> int:
+    """How wide `text` is drawn, in pixels."""
+    total = 0.0
+    for source, run in _runs(text):
+        total += size * 0.9 * len(run) if source is None else _face(source, size).getlength(run)
+    return round(total) + (_boldness(size) if bold and text else 0)
+
+
+def room(text: str, size: int, bold: bool = False) -> int:
+    """The width `text` should be given: what its letters take, and what a mirror's cells take."""
+    return max(width(text, size, bold), cells(text) * CELL)
+
+
+def _boldness(size: int) -> int:
+    return max(1, round(size / 26))
+
+
+@lru_cache(maxsize=4096)
+def wrap(text: str, size: int, bold: bool, limit: int, lines: int) -> tuple[str, ...]:
+    """`text` in lines no wider than `limit`, at most `lines` (0: as many as needed); `…` where it was cut."""
+    if lines == 1:
+        return (ellipsis(" ".join(text.split("\n")), size, bold, limit),)
+    out: list[str] = []
+    for paragraph in text.split("\n"):
+        out.extend(_wrap_paragraph(paragraph, size, bold, limit))
+    if lines and len(out) > lines:
+        out = [*out[: lines - 1], out[lines - 1] + "…"]
+    last = len(out) - 1
+    for i, line in enumerate(out):
+        if width(line, size, bold) > limit or (i == last and line.endswith("…")):
+            out[i] = ellipsis(line, size, bold, limit)
+    return tuple(out)
+
+
+def ellipsis(line: str, size: int, bold: bool, limit: int) -> str:
+    """One line cut to `limit`, ending in `…` where it was cut."""
+    if width(line, size, bold) <= limit:
+        return line
+    cut = line.rstrip("…")
+    while cut and width(cut.rstrip() + "…", size, bold) > limit:
+        cut = cut[:-1]
+    return cut.rstrip() + "…"
+
+
+def _wrap_paragraph(text: str, size: int, bold: bool, limit: int) -> list[str]:
+    out: list[str] = []
+    line = ""
+    for piece in _pieces(text):
+        if not line or room((line + piece).rstrip(), size, bold) <= limit:
+            line += piece
+        else:
+            out.append(line.rstrip())
+            line = piece.lstrip()
+        while room(line.rstrip(), size, bold) > limit and len(line) > 1:
+            fit = len(line)
+            while fit > 1 and room(line[:fit], size, bold) > limit:
+                fit -= 1
+            out.append(line[:fit])
+            line = line[fit:]
+    return [*out, line.rstrip()]
+
+
+def _pieces(text: str) -> Iterator[str]:
+    """The parts between which a line may break: after spaces, and around each wide character."""
+    piece = ""
+    for ch in text:
+        if _wide(ch) and ch not in "，。！？、；：）":
+            if piece:
+                yield piece
+            piece = ch
+        else:
+            piece += ch
+            if ch == " ":
+                yield piece
+                piece = ""
+    if piece:
+        yield piece
+
+
+@lru_cache(maxsize=3000)
+def mask(text: str, size: int, bold: bool) -> Image:
+    """The ink of one line as a grey picture, `width` wide and 1.5 times `size` high; baseline at 1.1 `size`."""
+    from PIL import Image, ImageChops, ImageDraw
+
+    picture = Image.new("L", (width(text, size, bold) + 4, round(size * 1.5)))
+    draw = ImageDraw.Draw(picture)
+    x, base = 0.0, round(size * 1.1)
+    for source, run in _runs(text):
+        if source is None:
+            for _ in run:
+                box = (x + size * 0.12, base - size * 0.74, x + size * 0.78, base + size * 0.04)
+                draw.rounded_rectangle(box, size * 0.1, outline=255, width=max(2, size // 18))
+                x += size * 0.9
+        else:
+            face = _face(source, size)
+            draw.text((round(x), base), run, fill=255, font=face, anchor="ls")
+            x += face.getlength(run)
+    if bold:
+        thin = picture
+        for step in range(1, _boldness(size) + 1):
+            shifted = Image.new("L", picture.size)
+            shifted.paste(thin, (step, 0))
+            picture = ImageChops.lighter(picture, shifted)
+    return picture

@@ -1,0 +1,43 @@
+"""The apps this phone has."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from random import Random
+
+from lab.errors import LabError
+from simulators.phone import nav
+from simulators.phone.app import App, State
+from simulators.phone.apps.launcher import Launcher
+from simulators.phone.apps.settings import Settings
+
+APPS: dict[str, App] = {app.id: app for app in (Launcher(), Settings())}
+
+
+def first_state(seed: int, clock: str) -> State:
+    """The phone as its owner left it; `seed` orders what has no order of its own."""
+    now = datetime.fromisoformat(clock)
+    return {
+        "seed": seed,
+        "clock": clock,
+        "battery": 78,
+        "charging": False,
+        "apps": {app.id: app.first_state(Random(f"{seed}/{app.id}"), now) for app in APPS.values()},
+        "nav": nav.first({app.id: app.root for app in APPS.values()}),
+        "focus": None,
+        "keyboard": {"page": "letters", "shift": "off"},
+        "scroll": {},
+        "notifications": [],
+        "shade": False,
+        "toast": None,
+    }
+
+
+def named(name: str) -> str:
+    """The id of the app with that label, package or id; a `LabError` names those there are."""
+    wanted = name.strip().casefold().partition("/")[0]
+    for app in APPS.values():
+        if wanted in (app.id, app.label.casefold(), app.package):
+            return app.id
+    known = ", ".join(app.label for app in APPS.values() if app.id != nav.LAUNCHER)
+    raise LabError("open app", f"there is no app {name!r} on this phone", f"It has {known}.")

@@ -1,0 +1,78 @@
+"""Laying a task's values over the phone's state, and refusing a state that the phone cannot show."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from lab.errors import LabError
+from simulators.phone import nav
+from simulators.phone.app import Here, State, copy
+from simulators.phone.installed import APPS
+from simulators.phone.stage import app_windows, windows
+from simulators.phone.theme import NAV_BAR
+
+_STRICT = 2
+"""So many levels have only the keys they have: the phone's own, and the apps' (with those of an app's state)."""
+
+
+def merge(state: State, overlay: Mapping[str, Any]) -> State:
+    """`overlay` over a copy of `state`: mappings key by key, all else replaced."""
+    out: State = copy(state)
+    _merge(out, overlay, "", 0)
+    return out
+
+
+def _merge(below: State, above: Mapping[str, Any], place: str, depth: int) -> None:
+    for key, value in above.items():
+        path = f"{place}{key}"
+        strict = depth < _STRICT or (depth == _STRICT and place.startswith("apps."))
+        if strict and key not in below and place not in ("scroll.", "nav.stacks."):
+            known = ", ".join(sorted(map(str, below)))
+            raise LabError("field phone", f"{path!r} is nothing this phone has", f"There is {known}.")
+        old = below.get(key)
+        if isinstance(old, dict) and isinstance(value, Mapping):
+            _merge(old, value, f"{path}.", depth + 1)
+        elif strict and isinstance(old, dict | list) and type(old) is not type(value):
+            kind = "a mapping" if isinstance(old, dict) else "a list"
+            raise LabError("field phone", f"{path!r} is {kind}, not {value!r}")
+        else:
+            below[key] = copy(value)
+
+
+def check(state: Any, like: State, what: str, *, whole: bool) -> None:
+    """Raises `LabError` where a state lacks what `like` has, or where a screen of it cannot be shown."""
+    if not isinstance(state, dict):
+        raise LabError(what, "is no mapping")
+    if whole:
+        _same_keys(state, like, what)
+    try:
+        datetime.fromisoformat(state["clock"]).utcoffset()
+        _show(state)
+    except LabError:
+        raise
+    except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
+        raise LabError(what, f"holds something that cannot be shown ({type(error).__name__}: {error})") from error
+
+
+def _same_keys(state: State, like: State, what: str) -> None:
+    for place, have, want in (("", state, like), ("apps.", state.get("apps"), like["apps"])):
+        if not isinstance(have, dict):
+            raise LabError(what, f"field {place}: is no mapping")
+        for key in want:
+            if key not in have:
+                raise LabError(what, f"field {place}{key}: is not there")
+        for key in have:
+            if key not in want:
+                raise LabError(what, f"field {place}{key}: is nothing this phone has")
+
+
+def _show(state: State) -> None:
+    """Lays out what is in front, and each app as it was left and at its first screen."""
+    windows(state, APPS)
+    for app in APPS.values():
+        app.screen(app.root, Here(state, app.id))
+        if nav.stack(state, app.id):
+            app_windows(state, APPS, NAV_BAR.top, app.id)
+    windows({**state, "shade": True}, APPS)

@@ -1,0 +1,152 @@
+"""The embedded phone as a device: state in, picture and tree out, one lock around both."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from lab.seams import Frame, Screen
+from lab.trace import Action, DeviceInfo
+from lab.uitree import UiTree
+from simulators.phone import touch
+from simulators.phone.app import State, copy
+from simulators.phone.boxes import Window
+from simulators.phone.installed import APPS, first_state
+from simulators.phone.overlay import check, merge
+from simulators.phone.stage import activity, artists, windows
+from simulators.phone.theme import HEIGHT, WIDTH
+from simulators.phone.tree import tree
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+_LOOK = 0.25
+"""Seconds between two looks at `stop` while nothing changes."""
+
+
+class Phone:
+    """A phone of 1080 x 2400 pixels whose whole state is one JSON value; implements `lab.seams.Device`.
+
+    `state` is a snapshot to begin with, else the first state of `seed` at `clock` (ISO 8601 with offset).
+    """
+
+    def __init__(
+        self, seed: int = 0, state: dict[str, Any] | None = None, clock: str = "2026-03-10T08:50:00+08:00"
+    ) -> None:
+        self._changed = threading.Condition(threading.RLock())
+        self._state = first_state(seed, clock)
+        self._version = 0
+        self._closed = False
+        self._drawn: _Drawn | None = None
+        if state is not None:
+            self.restore(state)
+
+    @property
+    def info(self) -> DeviceInfo:
+        return DeviceInfo(kind="embedded", id="embedded", model="Lantern One", size=(WIDTH, HEIGHT))
+
+    def observe(self) -> Screen:
+        """What it shows now; the tree belongs to this very picture."""
+        with self._changed:
+            drawn = self._draw()
+            return Screen(drawn.png, (WIDTH, HEIGHT), drawn.tree, activity(self._state, APPS), self._state["clock"])
+
+    def perform(self, action: Action) -> None:
+        """Does one action and lets the clock go on; a `LabError` where it names what is not there."""
+        with self._changed:
+            state = copy(self._state)
+            if touch.perform(state, self._windows(), action):
+                self._put(state)
+
+    def frames(self, stop: threading.Event) -> Iterator[Frame]:
+        """The picture at once, then each time it changed, until `stop` is set or the phone is closed."""
+        seen, number, last = -1, -1, b""
+        while True:
+            with self._changed:
+                while self._version == seen and not stop.is_set() and not self._closed:
+                    self._changed.wait(_LOOK)
+                if stop.is_set() or self._closed:
+                    return
+                drawn, seen = self._draw(), self._version
+                rgb = drawn.rgb
+            if rgb != last:
+                number, last = number + 1, rgb
+                yield Frame(rgb, (WIDTH, HEIGHT), drawn.tree, time.monotonic(), number)
+
+    def snapshot(self) -> dict[str, Any]:
+        """The whole state, as a JSON value of its own."""
+        with self._changed:
+            return dict(copy(self._state))
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Puts a snapshot back; refused with a `LabError` where it is none."""
+        with self._changed:
+            check(state, self._state, "phone state", whole=True)
+            self._put(dict(copy(state)))
+
+    def lay(self, overlay: dict[str, Any]) -> None:
+        """Merges a task's `phone` mapping into the state, key by key; lists are replaced.
+
+        A `LabError` names a key of the first two levels (or an app's) that this phone does not have.
+        """
+        with self._changed:
+            state = merge(self._state, overlay)
+            check(state, self._state, "field phone", whole=False)
+            self._put(state)
+
+    def close(self) -> None:
+        """Ends all streams of frames."""
+        with self._changed:
+            self._closed = True
+            self._changed.notify_all()
+
+    def _put(self, state: State) -> None:
+        self._state = state
+        self._version += 1
+        self._changed.notify_all()
+
+    def _windows(self) -> list[Window]:
+        return self._draw().windows
+
+    def _draw(self) -> _Drawn:
+        """What there is to see of the state as it is; drawn once per state."""
+        if self._drawn is None or self._drawn.version != self._version:
+            self._drawn = _Drawn(self._version, windows(self._state, APPS), self._state)
+        return self._drawn
+
+
+class _Drawn:
+    """One state's windows, and what is made of them when it is first asked for."""
+
+    def __init__(self, version: int, shown: list[Window], state: State) -> None:
+        self.version = version
+        self.windows = shown
+        self.tree: UiTree = tree(shown)
+        self._state = state
+        self._picture: Image | None = None
+        self._png: bytes | None = None
+        self._rgb: bytes | None = None
+
+    @property
+    def picture(self) -> Image:
+        from simulators.phone.draw import picture
+
+        if self._picture is None:
+            self._picture = picture(self.windows, artists(self._state, APPS))
+        return self._picture
+
+    @property
+    def png(self) -> bytes:
+        from simulators.phone.draw import png
+
+        if self._png is None:
+            self._png = png(self.picture)
+        return self._png
+
+    @property
+    def rgb(self) -> bytes:
+        if self._rgb is None:
+            self._rgb = self.picture.tobytes()
+        return self._rgb

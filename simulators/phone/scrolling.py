@@ -1,0 +1,51 @@
+"""Which list a movement moves, and by how many pixels."""
+
+from __future__ import annotations
+
+from lab.trace import Action, Point
+from simulators.phone.app import State
+from simulators.phone.boxes import Box, Window
+from simulators.phone.tree import walk
+
+_SHARE = 0.6
+"""How much of a list one scroll or swipe without a length moves."""
+
+_FINGER = {"up": (0, -1), "down": (0, 1), "left": (-1, 0), "right": (1, 0)}
+
+
+def vector(shown: list[Window], action: Action) -> Point:
+    """The finger's movement in pixels. A scroll's direction is the content's, so the finger goes the other way."""
+    if action.vector is not None:
+        return action.vector
+    if action.at is not None and action.to is not None:
+        return action.to[0] - action.at[0], action.to[1] - action.at[1]
+    x, y = _FINGER[action.direction or ("down" if action.kind == "scroll" else "up")]
+    if action.kind == "scroll":
+        x, y = -x, -y
+    box = list_at(shown, action.at, across=bool(x))
+    wide, high = (box.bounds.width, box.bounds.height) if box else (1000, 1000)
+    return round(x * wide * _SHARE), round(y * high * _SHARE)
+
+
+def list_at(shown: list[Window], at: Point | None, *, across: bool) -> Box | None:
+    """The list under a point that moves along that axis, else the largest one of the uppermost window with any."""
+    for window in reversed(shown):
+        boxes = [(box, seen) for box, seen in walk(window.root) if box.scroll and box.scroll.across == across]
+        under = [box for box, seen in boxes if at is not None and seen.holds(*at)]
+        if under:
+            return under[-1]
+        if at is not None and window.root.bounds.holds(*at) and not boxes:
+            continue
+        if boxes and (at is None or window.root.bounds.holds(*at) or window.modal):
+            return max(boxes, key=lambda pair: pair[1].area)[0]
+        if window.modal:
+            return None
+    return None
+
+
+def move(state: State, box: Box, moved: Point) -> None:
+    """Moves a list's content with the finger, no further than it goes."""
+    scroll = box.scroll
+    assert scroll is not None
+    by = moved[0] if scroll.across else moved[1]
+    state["scroll"][scroll.key] = min(scroll.limit, max(0, scroll.offset - by))

@@ -1,0 +1,121 @@
+"""State to windows: all that is on the screen now, lowest first. A pure function of the state."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from simulators.phone import controls as controls  # registers how fields and buttons are laid out
+from simulators.phone import keyboard, nav, system
+from simulators.phone.app import App, Here, State
+from simulators.phone.boxes import Box, Window
+from simulators.phone.draw import Artist
+from simulators.phone.layout import Env
+from simulators.phone.theme import NAV_BAR, palette
+from simulators.phone.tree import walk
+from simulators.phone.views import Page, Screen
+from simulators.phone.windows import window
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+_SYSTEM_HUE = 258
+_SCALES = {"small": 0.88, "default": 1.0, "large": 1.14, "largest": 1.28}
+
+
+def env(state: State, hue: int, package: str, scope: str, owner: str = "") -> Env:
+    """The surroundings of a layout."""
+    settings = state["apps"]["settings"]
+    dark = bool(settings["dark_theme"])
+    here = Here(state, owner) if owner else None
+
+    def read(path: Any) -> str:
+        value = here.read(path) if here else None
+        return "" if value is None else str(value)
+
+    return Env(
+        palette(dark, hue), dark, _SCALES.get(settings["font_size"], 1.0), package, read, state["scroll"], scope,
+        state["focus"],
+    )  # fmt: skip
+
+
+def windows(state: State, apps: Mapping[str, App]) -> list[Window]:
+    """Everything that is shown: the app, keyboard, shade or heads-up, bars, toast."""
+    ground = env(state, _SYSTEM_HUE, system.PACKAGE, "system")
+    bottom = keyboard.BOUNDS.top if state["focus"] is not None else NAV_BAR.top
+    out = [_overview(state, apps, ground)] if state["nav"]["overview"] else app_windows(state, apps, bottom)
+    if state["focus"] is not None:
+        out.append(_keyboard(state, out, ground))
+    coming = system.heads_up(state, apps, ground)
+    if state["shade"]:
+        out.append(system.shade(state, apps, ground))
+    elif coming is not None:
+        out.append(coming)
+    rgb = ground.rgb("text")
+    out += [system.status_bar(state, rgb), system.nav_bar(rgb)]
+    if state["toast"]:
+        out.append(system.toast(str(state["toast"]), bottom, ground))
+    return out
+
+
+def _overview(state: State, apps: Mapping[str, App], ground: Env) -> Window:
+    return window(system.overview(state, apps), "system", system.PACKAGE, NAV_BAR.top, ground)
+
+
+def app_windows(state: State, apps: Mapping[str, App], bottom: int, name: str = "") -> list[Window]:
+    """The page in front of an app, and the sheets and dialogs over it; only the uppermost is in the tree."""
+    app = apps[name or state["nav"]["app"]]
+    screens: list[tuple[Screen, int]] = []
+    for depth in range(len(nav.stack(state, app.id)) - 1, -1, -1):
+        entry = nav.stack(state, app.id)[depth]
+        screens.insert(0, (app.screen(entry["screen"], Here(state, app.id, entry["args"])), depth))
+        if isinstance(screens[0][0], Page):
+            break
+    out = []
+    for screen, depth in screens:
+        around = env(state, app.hue, app.package, nav.scope(state, app.id, depth), app.id)
+        if (screen, depth) != screens[-1]:
+            around.focus = None
+        out.append(window(screen, app.id, app.package, bottom, around))
+        out[-1].listed = depth == screens[-1][1]
+    return out
+
+
+def _keyboard(state: State, below: list[Window], ground: Env) -> Window:
+    field = focused(state, below)
+    action = field.field.action if field and field.field else "Done"
+    return Window(keyboard.keyboard(state, action, ground), "keyboard", keyboard.PACKAGE)
+
+
+def focused(state: State, shown: list[Window]) -> Box | None:
+    """The box of the field with the cursor, in the uppermost window of the app."""
+    for shown_window in reversed(shown):
+        for box, _ in walk(shown_window.root):
+            if box.field is not None and box.field.id == state["focus"]:
+                return box
+    return None
+
+
+def activity(state: State, apps: Mapping[str, App]) -> str:
+    """What Android would name the screen in front: `com.hitlab.food/.Menu`."""
+    if state["nav"]["overview"]:
+        return f"{system.PACKAGE}/.Overview"
+    app = apps[state["nav"]["app"]]
+    name = nav.stack(state, app.id)[-1]["screen"]
+    return f"{app.package}/.{''.join(part.title() for part in name.split('_'))}"
+
+
+def artists(state: State, apps: Mapping[str, App]) -> dict[str, Artist]:
+    """Who draws which kind of picture; `thumb` is an app's own screen, small."""
+    from simulators.phone.draw import picture
+    from simulators.phone.pictures import ARTISTS
+    from simulators.phone.theme import HEIGHT, WIDTH
+
+    def thumb(key: str, width: int, height: int, dark: bool) -> Image:
+        from PIL import Image
+
+        whole = picture(app_windows(state, apps, NAV_BAR.top, key), ARTISTS)
+        small = whole.resize((width, width * HEIGHT // WIDTH), Image.Resampling.BOX)
+        return small.crop((0, 0, width, height))
+
+    return {**ARTISTS, "thumb": thumb}

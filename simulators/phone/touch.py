@@ -1,0 +1,231 @@
+"""Actions to changes of state: what a finger, a key or the clock does to the phone."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Any
+
+from lab.errors import LabError
+from lab.trace import Action, Point
+from simulators.phone import keyboard, nav, scrolling
+from simulators.phone.app import Here, State
+from simulators.phone.boxes import Box, Window
+from simulators.phone.installed import APPS, named
+from simulators.phone.stage import focused, windows
+from simulators.phone.theme import HEIGHT, STATUS_BAR, WIDTH
+from simulators.phone.tree import hit
+from simulators.phone.views import Act
+
+_ACT_MS, _WAIT_MS = 2000, 1000
+_MIDDLE = (WIDTH // 2, HEIGHT // 2)
+
+
+def perform(state: State, shown: list[Window], action: Action) -> bool:
+    """Does `action` to `state`, which looks like `shown`; False where it is none that a phone knows."""
+    if action.kind in ("ask_user", "answer", "status", "other"):
+        return False
+    state["toast"] = None
+    coming = [note for note in state["notifications"] if note.get("heads_up")]
+    _do(state, shown, action)
+    for note in coming:
+        note["heads_up"] = False
+    wait = _WAIT_MS if action.ms is None else max(0, action.ms)
+    _advance(state, wait if action.kind == "wait" else _ACT_MS)
+    return True
+
+
+def _do(state: State, shown: list[Window], action: Action) -> None:
+    at = action.at or _MIDDLE
+    match action.kind:
+        case "click":
+            tap(state, shown, at)
+        case "double_tap":
+            tap(state, shown, at)
+            tap(state, windows(state, APPS), at)
+        case "long_press":
+            long_press(state, shown, at)
+        case "drag" | "swipe" | "scroll":
+            _move(state, shown, action)
+        case "input_text":
+            if action.at is not None:
+                tap(state, shown, action.at)
+                shown = windows(state, APPS)
+            _type(state, shown, action.text or "")
+        case "keyboard_enter":
+            _enter(state, shown)
+        case "navigate_back":
+            nav.back(state)
+        case "navigate_home":
+            nav.show(state, nav.LAUNCHER)
+        case "press_recent":
+            nav.overview(state)
+        case "open_app":
+            _open(state, action.app or action.text or "")
+
+
+def _advance(state: State, ms: int) -> None:
+    before = datetime.fromisoformat(state["clock"])
+    after = before + timedelta(milliseconds=ms)
+    state["clock"] = after.isoformat()
+    for app in APPS.values():
+        app.tick(Here(state, app.id), before, after)
+
+
+def _open(state: State, name: str) -> None:
+    if not name:
+        raise LabError("open app", "the action names no app")
+    nav.show(state, named(name))
+
+
+def tap(state: State, shown: list[Window], at: Point) -> None:
+    """A short touch: the uppermost thing there that takes one does what it does."""
+    found = hit(shown, *at, lambda box: box.on is not None or box.field is not None)
+    if found is None:
+        return
+    window, box = found
+    if box is not None and box.field is not None and box.on is None:
+        if box.field.enabled:
+            nav.focus(state, box.field.id)
+    elif box is not None and box.on is not None:
+        act(state, window.owner, box.on, shown)
+    elif window.modal and not window.root.bounds.holds(*at) and window.outside:
+        act(state, window.owner, window.outside, shown)
+
+
+def long_press(state: State, shown: list[Window], at: Point) -> None:
+    """A long touch: what waits for one, else the same as a tap."""
+    found = hit(shown, *at, lambda box: box.long is not None or box.on is not None or box.field is not None)
+    if found is not None and found[1] is not None:
+        around = hit(shown, *at, lambda box: box.long is not None)
+        if around is not None and around[1] is not None and around[1].long is not None:
+            act(state, around[0].owner, around[1].long, shown)
+            return
+    tap(state, shown, at)
+
+
+def act(state: State, owner: str, what: Act, shown: list[Window]) -> None:
+    """Does an act of an app, of the system or of the keyboard."""
+    if owner == "keyboard":
+        _press(state, what, shown)
+    elif owner == "system":
+        _system(state, what)
+    else:
+        app = APPS[owner]
+        entry = nav.stack(state, owner)[-1]
+        app.act(Here(state, owner, entry["args"]), what)
+
+
+def _system(state: State, what: Act) -> None:
+    name, *args = what
+    match name:
+        case "nav_back":
+            nav.back(state)
+        case "nav_home":
+            nav.show(state, nav.LAUNCHER)
+        case "nav_overview":
+            nav.overview(state)
+        case "back":
+            nav.back(state)
+        case "resume":
+            nav.show(state, args[0])
+        case "forget_all":
+            state["nav"]["recents"] = []
+            nav.show(state, nav.LAUNCHER)
+        case "setting":
+            settings = state["apps"]["settings"]
+            settings[args[0]] = not settings[args[0]]
+        case "close_shade":
+            state["shade"] = False
+        case "clear_all":
+            state["notifications"] = []
+        case "dismiss":
+            state["notifications"] = [n for n in state["notifications"] if n["id"] != args[0]]
+        case "open_notification":
+            _open_notification(state, args[0])
+
+
+def _open_notification(state: State, number: Any) -> None:
+    """Shows what a notification is about, over the app's first screen, and takes it away."""
+    note = next(n for n in state["notifications"] if n["id"] == number)
+    state["notifications"] = [n for n in state["notifications"] if n["id"] != number]
+    app = APPS[note["app"]]
+    nav.show(state, app.id)
+    stack = nav.stack(state, app.id)
+    while len(stack) > 1:
+        nav.pop(state, app.id)
+    screen = note.get("screen") or app.root
+    if screen != app.root:
+        Here(state, app.id).go(screen, **note.get("args") or {})
+    app.opened(Here(state, app.id, stack[-1]["args"]))
+
+
+def _field(state: State, shown: list[Window]) -> Box | None:
+    return focused(state, shown) if state["focus"] is not None else None
+
+
+def _press(state: State, what: Act, shown: list[Window]) -> None:
+    name, key = what
+    if name == "page":
+        state["keyboard"]["page"] = key
+    elif key == "shift":
+        keyboard.press_shift(state)
+    elif key == "enter":
+        _enter(state, shown)
+    else:
+        _write(state, shown, key)
+
+
+def _write(state: State, shown: list[Window], key: str) -> None:
+    box = _field(state, shown)
+    if box is None or box.field is None:
+        return
+    here = _front(state)
+    here.set(box.field.bind, keyboard.typed(str(here.read(box.field.bind) or ""), key, state))
+    APPS[here.app].edited(here, box.field.id)
+
+
+def _type(state: State, shown: list[Window], text: str) -> None:
+    """Types at once into the field with the cursor; line feeds only where a field has lines."""
+    box = _field(state, shown)
+    if box is None or box.field is None:
+        raise LabError("input text", "no text field has the cursor", "Tap a text field first.")
+    here = _front(state)
+    words = text if box.field.many else " ".join(text.splitlines())
+    here.set(box.field.bind, str(here.read(box.field.bind) or "") + words)
+    APPS[here.app].edited(here, box.field.id)
+
+
+def _enter(state: State, shown: list[Window]) -> None:
+    """The enter key: a new line, or what the field submits; the keyboard goes."""
+    box = _field(state, shown)
+    if box is None or box.field is None:
+        return
+    if box.field.action == "Enter":
+        _write(state, shown, "\n")
+        return
+    here = _front(state)
+    if box.field.action != "Send":
+        nav.focus(state, None)
+    if box.field.submit is not None:
+        APPS[here.app].act(here, box.field.submit)
+
+
+def _front(state: State) -> Here:
+    app = state["nav"]["app"]
+    return Here(state, app, nav.stack(state, app)[-1]["args"])
+
+
+def _move(state: State, shown: list[Window], action: Action) -> None:
+    """A drag, swipe or scroll: the shade, or the list under the finger, or the largest list."""
+    vector = scrolling.vector(shown, action)
+    start = action.at
+    down = vector[1] > abs(vector[0])
+    if action.kind != "scroll" and start and start[1] < STATUS_BAR.bottom and down:
+        nav.focus(state, None)
+        state["shade"] = True
+        return
+    box = scrolling.list_at(shown, start, across=abs(vector[0]) > abs(vector[1]))
+    if box is not None:
+        scrolling.move(state, box, vector)
+    elif state["shade"] and vector[1] < 0:
+        state["shade"] = False

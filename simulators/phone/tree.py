@@ -1,0 +1,61 @@
+"""Boxes to what a finger and an agent find: the uiautomator tree, and the box under a point."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, cast
+
+from lab.uitree import Bounds, Node, UiTree
+from simulators.phone.boxes import Box, Window
+from simulators.phone.theme import HEIGHT, WIDTH
+
+SCREEN = Bounds(0, 0, WIDTH, HEIGHT)
+
+
+def tree(windows: list[Window]) -> UiTree:
+    """The nodes of all listed windows that can be seen, clipped by the lists they are in and by the screen."""
+    roots: list[Node] = []
+    for window in windows:
+        if window.listed:
+            roots.extend(_nodes(window.root, SCREEN, window.package))
+    return UiTree(tuple(roots))
+
+
+def _nodes(box: Box, clip: Bounds, package: str) -> list[Node]:
+    seen = box.bounds.cut(clip)
+    if not seen.area:
+        return []
+    inside = seen if box.scroll else clip
+    children = tuple(node for child in box.children for node in _nodes(child, inside, package))
+    if box.node is None:
+        return list(children)
+    attributes = cast(dict[str, Any], box.node)
+    name = attributes["id"]
+    return [Node(bounds=seen, package=package, children=children, **attributes | {"id": _id(name, package)})]
+
+
+def _id(name: str, package: str) -> str:
+    return f"{package}:id/{name}" if name else ""
+
+
+def walk(box: Box, clip: Bounds = SCREEN) -> Iterator[tuple[Box, Bounds]]:
+    """Every box that can be seen with its visible part, in drawing order."""
+    seen = box.bounds.cut(clip)
+    if seen.area:
+        yield box, seen
+        for child in box.children:
+            yield from walk(child, seen if box.scroll else clip)
+
+
+def hit(windows: list[Window], x: int, y: int, wanted: Callable[[Box], bool]) -> tuple[Window, Box | None] | None:
+    """The uppermost window that a touch at `x`, `y` reaches, and in it the last drawn box that is wanted.
+
+    None where a modal window is missed, or nothing is there.
+    """
+    for window in reversed(windows):
+        if window.root.bounds.holds(x, y):
+            found = [box for box, seen in walk(window.root) if seen.holds(x, y) and wanted(box)]
+            return window, found[-1] if found else None
+        if window.modal:
+            return window, None
+    return None
