@@ -51,6 +51,7 @@ class LabApp(App[None]):
     """hitlab on a terminal. `F2`, `F3`, `F4` are three rooms; each keeps what it shows while another is looked at."""
 
     TITLE = "hitlab"
+    BINDING_GROUP_TITLE = "Everywhere"
     CSS_PATH = "lab.tcss"
     ENABLE_COMMAND_PALETTE = True
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-normal"), (160, "-wide")]
@@ -66,7 +67,6 @@ class LabApp(App[None]):
             "help",
             "Help",
             id="app.help",
-            group=EVERYWHERE,
             tooltip="What this pane is and its keys",
         ),
         Binding("escape", "one_back", "Back", show=False, id="app.back", group=EVERYWHERE, tooltip="One step back"),

@@ -1,0 +1,271 @@
+"""Home: what there is, and what Enter does next."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, cast
+
+from textual import on, work
+from textual.app import ComposeResult
+from textual.binding import Binding
+from textual.containers import Horizontal, Vertical
+from textual.message import Message
+from textual.screen import Screen
+from textual.widgets import Footer, Input, Static
+
+from lab.errors import LabError
+from lab.settings import Settings
+from lab.trace import Summary
+from screens.describe import one_line
+from screens.lines import Lines
+from screens.seats import may_run
+from screens.shelves import Devices, Runs, TaskLine, Tasks
+
+if TYPE_CHECKING:
+    from screens.app import LabApp
+    from store.store import Store
+
+PAGE = 200
+"""Runs read at once; more are read as the cursor nears the end of those."""
+
+NONE_YET = (
+    "No runs yet: Enter on a task starts one (Tab goes there); `hitlab demo` shows one; "
+    "`hitlab import PATH` brings yours."
+)
+HOME = Binding.Group("Home", compact=True)
+
+
+class HomeScreen(Screen[None]):
+    """Runs, tasks and phones; everything is read after the first paint, off the UI thread."""
+
+    BINDING_GROUP_TITLE = "Home"
+
+    BINDINGS: ClassVar[list[Binding]] = [  # type: ignore[assignment]
+        Binding("v", "replay", "Replay", id="home.replay", tooltip="Play this run back, open or not"),
+        Binding("slash", "filter", "Filter", id="home.filter", tooltip="Find runs and tasks by a word"),
+        Binding("y", "copy", "Copy id", id="home.copy", tooltip="Copy this run's id"),
+        Binding("tab", "app.focus_next", "Next pane", id="home.next_pane", tooltip="Go to the next pane"),
+        Binding("right_square_bracket", "move(1)", "Next", show=False, id="home.next", group=HOME, tooltip="Next line"),
+        Binding(
+            "left_square_bracket",
+            "move(-1)",
+            "Previous",
+            show=False,
+            id="home.previous",
+            group=HOME,
+            tooltip="Line above",
+        ),
+        Binding("escape", "back", "All runs", show=False, id="home.back", group=HOME, tooltip="Show all runs again"),
+    ]
+
+    @dataclass
+    class RunsRead(Message):
+        """A page of runs came from the file; `more` where it holds others after them."""
+
+        runs: list[Summary]
+        needle: str
+        first: bool
+        more: bool
+
+    @dataclass
+    class TasksRead(Message):
+        """The built-in tasks were read."""
+
+        tasks: list[TaskLine]
+
+    def __init__(self, store: Store, settings: Settings) -> None:
+        super().__init__()
+        self.store = store
+        self.settings = settings
+        self._needle = ""
+        self._more = False
+        self._reading = False
+        self._tasks: list[TaskLine] = []
+
+    def compose(self) -> ComposeResult:
+        yield Static("hitlab", id="home-title", markup=False)
+        with Horizontal(id="shelves"):
+            yield Runs(self.settings, id="runs")
+            if may_run(self.settings.seat):
+                with Vertical(id="side"):
+                    yield Tasks(id="tasks")
+                    yield Devices(id="devices")
+        with Horizontal(id="filter-row"):
+            yield Static("Filter:", id="filter-word")
+            yield Input(placeholder="task, agent, persona, status or id", id="filter", compact=True)
+        yield Static("", id="next", markup=False)
+        yield Footer(show_command_palette=False)
+
+    def on_mount(self) -> None:
+        self.query_one("#home-title", Static).update(f"hitlab   {one_line(str(self.store.path), 500)}")
+        self.query_one(Runs).border_title = "Runs"
+        for tasks in self.query(Tasks):
+            tasks.border_title = "Tasks"
+        for devices in self.query(Devices):
+            devices.border_title = "Devices"
+        self.query_one(Runs).focus()
+
+    def on_screen_resume(self) -> None:
+        """What is shown may have grown while another room was looked at."""
+        for devices in self.query(Devices):
+            devices.busy = cast("LabApp", self.app).run_is_live
+            devices.changed()
+        self.call_after_refresh(self._read_first)
+
+    # -- reading ---------------------------------------------------------------------------------------------
+
+    def _read_first(self) -> None:
+        if not self._tasks and self.query(Tasks):
+            self._read_tasks()
+        self._reading = True
+        shown = max(PAGE, self.query_one(Runs).count) if not self._needle else PAGE
+        self._read_runs(self._needle, None, shown)
+
+    @work(thread=True, exclusive=True, group="runs")
+    def _read_runs(self, needle: str, before: str | None, limit: int) -> None:
+        """Reads pages until `limit` runs fit the filter, or there are no more."""
+        first, found, more = before is None, list[Summary](), True
+        while more and len(found) < limit and needle == self._needle:
+            page = self.store.summaries(limit if not needle else PAGE * 5, before=before)
+            more = len(page) >= (limit if not needle else PAGE * 5)
+            before = page[-1].id if page else before
+            found += [run for run in page if not needle or _fits(run, needle)]
+        self.post_message(self.RunsRead(found, needle, first, more))
+
+    @work(thread=True, exclusive=True, group="tasks")
+    def _read_tasks(self) -> None:
+        from simulators import library
+
+        found = []
+        for name in library.tasks():
+            try:
+                task = library.task(name)
+            except LabError as error:
+                found.append(TaskLine(name, "", "", one_line(error.sentence)))
+            else:
+                found.append(TaskLine(name, task.kind, task.shown))
+        self.post_message(self.TasksRead(found))
+
+    def on_home_screen_runs_read(self, message: RunsRead) -> None:
+        if message.needle != self._needle:
+            return
+        self._reading = False
+        runs = self.query_one(Runs)
+        kept = runs.current.id if runs.current and message.first else None
+        runs.rows = message.runs if message.first else runs.rows + message.runs
+        self._more = message.more
+        runs.empty = f"Nothing fits {self._needle!r}. Esc shows all runs." if self._needle else NONE_YET
+        runs.border_title = f"Runs  {runs.count}{'+' if self._more else ''}"
+        runs.changed()
+        if kept is not None:
+            runs.go(next((i for i, run in enumerate(runs.rows) if run.id == kept), 0))
+        self._say_next()
+
+    def on_home_screen_tasks_read(self, message: TasksRead) -> None:
+        self._tasks = message.tasks
+        self.query_one(Runs).titles = {task.name: task.title for task in message.tasks if task.title}
+        self._show_tasks()
+        self.query_one(Runs).refresh()
+        self._say_next()
+
+    def _show_tasks(self) -> None:
+        for tasks in self.query(Tasks):
+            tasks.rows = [
+                t for t in self._tasks if self._needle.casefold() in f"{t.name} {t.kind} {t.title}".casefold()
+            ]
+            tasks.empty = "No task fits." if self._needle else "No tasks found."
+            tasks.border_title = f"Tasks  {tasks.count}"
+            tasks.changed()
+
+    # -- what Enter does -------------------------------------------------------------------------------------
+
+    @on(Lines.Highlighted)
+    def _near_the_end(self, message: Lines.Highlighted) -> None:
+        runs = self.query_one(Runs)
+        near = message.lines is runs and message.index > runs.count - PAGE // 4
+        if near and self._more and not self._reading and runs.rows:
+            self._reading = True
+            self._read_runs(self._needle, runs.rows[-1].id, PAGE)
+        self._say_next()
+
+    def on_descendant_focus(self) -> None:
+        self._say_next()
+
+    def _say_next(self) -> None:
+        match self.focused:
+            case Runs() | Tasks() | Devices() as lines:
+                words = lines.next_words()
+            case Input():
+                words = "Enter: keep this filter   Esc: show all"
+            case _:
+                words = ""
+        self.query_one("#next", Static).update(words)
+
+    @on(Lines.Chosen)
+    def _chosen(self, message: Lines.Chosen) -> None:
+        self.call_later(self.run_action, "choose")
+
+    def action_choose(self) -> None:
+        """Does what the line above the keys says."""
+        app = cast("LabApp", self.app)
+        match self.focused:
+            case Runs() as runs if runs.current is not None:
+                if runs.resumes(runs.current):
+                    app.open_resume(runs.current.id)
+                else:
+                    app.open_replay(runs.current.id)
+            case Tasks() as tasks if tasks.current is not None:
+                if tasks.current.broken:
+                    raise LabError(f"task {tasks.current.name}", tasks.current.broken)
+                app.open_task(tasks.current.name)
+            case Devices() as devices if devices.busy:
+                app.action_show("live")
+
+    def action_replay(self) -> None:
+        """Plays the run under the cursor back, open or not."""
+        run = self.query_one(Runs).current
+        if run is not None:
+            cast("LabApp", self.app).open_replay(run.id)
+
+    def action_copy(self) -> None:
+        """Copies the id of the run under the cursor."""
+        run = self.query_one(Runs).current
+        if run is not None:
+            self.app.copy_to_clipboard(run.id)
+            self.notify(f"Copied {run.id}", markup=False)
+
+    def action_move(self, by: int) -> None:
+        """The next or the previous line of the pane in use."""
+        if isinstance(self.focused, Lines):
+            self.focused.action_move(by)
+
+    # -- filter ----------------------------------------------------------------------------------------------
+
+    def action_filter(self) -> None:
+        """Opens the filter."""
+        self.add_class("-filtering")
+        self.query_one("#filter", Input).focus()
+
+    @on(Input.Changed, "#filter")
+    def _filter(self, message: Input.Changed) -> None:
+        self._needle = message.value.strip()
+        self._show_tasks()
+        self._read_first()
+
+    @on(Input.Submitted, "#filter")
+    def _keep_filter(self) -> None:
+        self.query_one(Runs).focus()
+
+    def action_back(self) -> None:
+        """Shows all runs again."""
+        if self.app.query("HelpPanel"):
+            self.app.action_hide_help_panel()
+            return
+        self.query_one("#filter", Input).value = ""
+        self.remove_class("-filtering")
+        self.query_one(Runs).focus()
+
+
+def _fits(run: Summary, needle: str) -> bool:
+    text = " ".join((run.id, run.task, run.agent, run.persona or "", run.status, run.source or ""))
+    return all(word in text.casefold() for word in needle.casefold().split())
