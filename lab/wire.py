@@ -148,7 +148,7 @@ _loader_class: Any = None
 
 
 def _loader() -> Any:
-    """PyYAML's safe loader without the readings that surprise: 18:00 is no number, `no` is no falsehood."""
+    """PyYAML's safe loader without the readings that surprise: 18:00, 007 and +86 are no numbers, `no` no falsehood."""
     global _loader_class
     if _loader_class is None:
         import yaml
@@ -159,8 +159,8 @@ def _loader() -> Any:
         add = PlainLoader.add_implicit_resolver
         add("tag:yaml.org,2002:null", re.compile(r"^(?:~|null|Null|NULL|)$"), ["~", "n", "N", ""])
         add("tag:yaml.org,2002:bool", re.compile(r"^(?:true|True|TRUE|false|False|FALSE)$"), list("tTfF"))
-        add("tag:yaml.org,2002:int", re.compile(r"^[-+]?(?:0|[1-9][0-9]*)$"), list("-+0123456789"))
-        number = r"^[-+]?(?:[0-9]+\.[0-9]*|\.[0-9]+|[0-9]+)(?:[eE][-+]?[0-9]+)?$|^[-+]?\.(?:inf|nan)$"
+        add("tag:yaml.org,2002:int", re.compile(r"^-?(?:0|[1-9][0-9]*)$"), list("-0123456789"))
+        number = r"^[-+]?(?:(?:[0-9]+\.[0-9]*|\.[0-9]+)(?:e[-+]?[0-9]+)?|[0-9]+e[-+]?[0-9]+|\.(?:inf|nan))$"
         add("tag:yaml.org,2002:float", re.compile(number, re.I), list("-+.0123456789"))
         add("tag:yaml.org,2002:merge", re.compile(r"^<<$"), ["<"])
         _loader_class = PlainLoader
