@@ -58,9 +58,9 @@ class Entry(NamedTuple):
 
 
 def read_time(text: str) -> datetime | None:
-    """An ISO time, or None."""
+    """An ISO time as the clock on the wall shows it there (its offset dropped), or None."""
     try:
-        return datetime.fromisoformat(text)
+        return datetime.fromisoformat(text).replace(tzinfo=None)
     except ValueError:
         return None
 

@@ -1,0 +1,67 @@
+"""From what was asked to what is to be done, one errand after another."""
+
+from __future__ import annotations
+
+from lab.agents.goals import Alarm, Goal, Order, Phase, Send, Switch, Write, goals_in, phase_in
+from lab.agents.habits import Open, Routine, routine_of
+from lab.agents.hands import Doing, GiveUp
+from lab.agents.switches import set_switch
+from lab.agents.talk import Work, listed, listed_times
+
+
+def errands(work: Work) -> Doing[list[Goal]]:
+    """What the instruction asks for; where it only names a time of day, what the log shows is done then."""
+    goals = goals_in(work.brief.instruction)
+    if goals:
+        return goals
+    phase = phase_in(work.brief.instruction)
+    routine = routine_of(work.deeds, phase) if phase is not None else None
+    if phase is None or routine is None:
+        raise GiveUp("I do not understand what is to be done, and the log shows nothing that is done then")
+    return (yield from settle(work, routine))
+
+
+def settle(work: Work, routine: Routine) -> Doing[list[Goal]]:
+    """A routine's goals, once the person has said what the log leaves open."""
+    goals = list(routine.goals)
+    if routine.alarm is not None:
+        minute = yield from ask_alarm(work, routine.alarm, goals)
+        if minute is not None:
+            goals.append(Alarm(minute))
+    return goals
+
+
+def ask_alarm(work: Work, times: Open, others: list[Goal]) -> Doing[int | None]:
+    """The time for an alarm that the log shows at several times."""
+    rest = f"I will also {listed([said(goal) for goal in others], 'and')}. " if others else ""
+    question = f"{rest}For what time shall I set the alarm? You have used {listed_times(times.minutes)}."
+    thought = f"The log shows alarms at {listed_times(times.minutes)} and none prevails, so I ask."
+    return (yield from work.choose_time(question, times.minutes, thought))
+
+
+def said(goal: Goal) -> str:
+    """A goal in words, as one would propose it."""
+    match goal:
+        case Switch():
+            return f"turn {'on' if goal.on else 'off'} {goal.name}"
+        case Alarm():
+            return f"set the alarm for {listed_times([goal.minute])}" if goal.minute is not None else "set the alarm"
+        case Order():
+            traits = f" ({', '.join(goal.traits)})" if goal.traits else ""
+            remark = f" with the remark {goal.remark!r}" if goal.remark else ""
+            return f"order {goal.what}{traits}{f' from {goal.source}' if goal.source else ''}{remark}"
+        case Send():
+            return f"send {goal.to} the message {goal.text!r}"
+        case Write():
+            return f"write the note {goal.title!r}"
+        case Phase():
+            return f"do what you do at {goal.name}"
+
+
+def do(work: Work, goal: Goal) -> Doing[None]:
+    """One errand, from wherever the phone stands."""
+    match goal:
+        case Switch():
+            yield from set_switch(work, goal)
+        case _:
+            raise GiveUp(f"I do not know how to {said(goal)}")

@@ -1,0 +1,73 @@
+"""Finding a fact in what was read: a time, a number or code, or all of it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from lab.agents.reading import clock_times, words
+
+_ALIKE = (
+    ("arriv", "land", "gets in", "get in", "reach", "due", "到"),
+    ("leav", "depart", "sets off", "departure", "goes at", "开", "出发"),
+    ("start", "begin", "opens", "kick", "开始"),
+    ("end", "clos", "finish", "until", "结束"),
+    ("board", "gate", "登机"),
+)
+"""Words that mean the same turn of a journey or a meeting."""
+_CODE = re.compile(r"(?<![\w:.])(?=[\w-]*\d)[A-Za-z]{0,4}[- ]?\d[\w-]*(?![\w:]|\.\d)")
+
+
+def time_in(text: str, hint: str) -> int | None:
+    """The time of day in a text that stands nearest to a word like the hint's; the only one, where there is one."""
+    times = clock_times(text)
+    if len(times) < 2 or not hint:
+        return times[0][1] if times else None
+    spots = [m.start() for stem in _stems(hint) for m in re.finditer(re.escape(stem), text, re.IGNORECASE)]
+    if not spots:
+        return times[0][1]
+    return min(times, key=lambda t: min(_gap(spot, t[0]) for spot in spots))[1]
+
+
+def _stems(hint: str) -> list[str]:
+    low = hint.casefold()
+    groups = [group for group in _ALIKE if any(stem in low for stem in group)]
+    return [stem for group in groups for stem in group] or [w[:5] for w in words(hint) if len(w) > 3 and w != "time"]
+
+
+def _gap(spot: int, at: int) -> int:
+    """How far a time is from a word; before the word counts double, for one says `arrives at nine`."""
+    return at - spot if at >= spot else 2 * (spot - at)
+
+
+def code_in(text: str, what: str) -> str | None:
+    """The number or code of a thing (`train number`): the one next to the thing's name, and no time of day."""
+    taken = [at for at, _ in clock_times(text)]
+    codes = [m for m in _CODE.finditer(text) if not any(m.start() <= at < m.end() for at in taken)]
+    if not codes:
+        return None
+    thing = [w for w in words(what) if w not in ("number", "code", "no", "name", "the")]
+    spots = [m.end() for w in thing for m in re.finditer(rf"\b{re.escape(w)}", text, re.IGNORECASE)]
+    if not spots:
+        return max(codes, key=lambda m: (bool(re.match("[A-Za-z]", m[0])), -m.start()))[0].strip()
+    return min(
+        codes,
+        key=lambda m: min(_gap(spot, m.start()) if m.start() >= spot else 2 * (spot - m.start()) for spot in spots),
+    )[0].strip()
+
+
+def from_texts(texts: Sequence[str], what: str) -> str | int | None:
+    """A fact out of several texts, the latest last: a later one that holds it prevails."""
+    for text in reversed(texts):
+        found: str | int | None
+        if what.startswith("time"):
+            found = time_in(text, what.removeprefix("time"))
+        elif what == "all":
+            found = text
+        elif what.endswith("time"):
+            found = time_in(text, what.removesuffix("time"))
+        else:
+            found = code_in(text, what)
+        if found is not None:
+            return found
+    return None

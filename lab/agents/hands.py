@@ -1,0 +1,273 @@
+"""Eyes and hands: what a screen offers by its words and roles, and the acts that get somewhere on any app.
+
+A *doing* is a generator: it yields what the agent proposes and is sent what came of it. Run again over a run's
+history it comes to the same place, so that an agent needs no memory but the history. Every doing looks at the
+screen before it acts and after, so it goes on from wherever a person who took over has left the phone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Generator, Iterable, Sequence
+from typing import NamedTuple, TypeVar
+
+from lab.agents.reading import mentions, words
+from lab.trace import Action, Direction, Proposed, Reply
+from lab.uitree import Bounds, Node, UiTree
+
+T = TypeVar("T")
+
+_SYSTEM = re.compile(r"systemui|keyboard|inputmethod|\.ime\b|latin$", re.IGNORECASE)
+_UP = ("Navigate up", "Back", "Close", "Cancel", "返回")
+_MOST_IDLE, _MOST_ALIKE = 3, 12
+"""How often one act may be done on one and the same screen, without and with effect, before the agent is lost."""
+
+
+class Seen(NamedTuple):
+    """What came of a proposal: the screen now, the person's reply, and whether the act was done as proposed."""
+
+    tree: UiTree
+    reply: Reply | None = None
+    done: bool = True
+
+
+Doing = Generator[Proposed, Seen, T]
+
+
+class GiveUp(Exception):
+    """The agent cannot go on; the message says why, for the person."""
+
+
+class Hands:
+    """The screen as it is now, and what can be done on it."""
+
+    def __init__(self, seen: Seen) -> None:
+        self.seen = seen
+        self._alike: Counter[tuple[object, ...]] = Counter()
+        self._packages: dict[tuple[str, ...], str] = {}
+
+    # -- looking ---------------------------------------------------------------------------------------------
+
+    def nodes(self) -> list[Node]:
+        """Everything that apps show, in drawing order: no status bar, no keyboard; only the uppermost dialog."""
+        roots = [r for r in self.seen.tree.roots if not _SYSTEM.search(r.package) and r.bounds.area]
+        return [node for node in roots[-1].walk() if node.bounds.area] if roots else []
+
+    def package(self) -> str:
+        """The app in front."""
+        nodes = self.nodes()
+        return nodes[0].package if nodes else ""
+
+    def texts(self) -> list[str]:
+        """All words shown, in drawing order."""
+        return [text for node in self.nodes() for text in (node.text, node.desc) if text]
+
+    def shows(self, *labels: str) -> bool:
+        """Whether any of these words stand on the screen."""
+        return any(mentions(text, label) for text in self.texts() for label in labels)
+
+    def find(self, *labels: str, exact: bool = False, role: str = "", cls: str = "") -> Node | None:
+        """What is called so: exactly before roughly, the topmost drawn last wins; `role` is `tap`, `field`, `check`."""
+        fits = [n for n in self.nodes() if n.enabled and _role(n, role) and n.cls.endswith(cls)]
+        for label in labels:
+            wanted = words(label)
+            for test in (
+                lambda n, w=wanted: w in (words(n.text), words(n.desc)),
+                *(() if exact else (lambda n, w=label: mentions(n.text, w) or mentions(n.desc, w),)),
+            ):
+                found = [node for node in fits if wanted and test(node)]
+                if found:
+                    return min(found, key=lambda node: (not self.target(node).clickable, len(node.label)))
+        return None
+
+    def target(self, node: Node) -> Node:
+        """The clickable thing a tap on a node reaches."""
+        return self.seen.tree.target(node)
+
+    def row(self, node: Node) -> Node:
+        """The smallest clickable or checkable thing around a node, or the node itself."""
+        around = [n for n in self.nodes() if (n.clickable or n.checkable) and _inside(node.bounds, n.bounds)]
+        return min(around, key=lambda n: n.bounds.area, default=node)
+
+    def switch(self, *labels: str) -> Node | None:
+        """The thing to be checked that is called so: itself, or what stands in the same row as the words."""
+        own = self.find(*labels, role="check")
+        if own is not None:
+            return own
+        title = self.find(*labels)
+        return next((n for n in self.row(title).walk() if n.checkable), None) if title is not None else None
+
+    def words_of(self, node: Node) -> str:
+        """All words inside a node, in drawing order."""
+        return " ".join(dict.fromkeys(text for n in node.walk() for text in (n.text, n.desc) if text))
+
+    def fields(self) -> list[Node]:
+        """The text fields, from the top down."""
+        return [node for node in self.nodes() if _role(node, "field")]
+
+    def lists(self) -> list[Node]:
+        """What scrolls up and down, the largest first."""
+        found = [n for n in self.nodes() if n.scrollable and n.bounds.height > 300]
+        return sorted(found, key=lambda n: -n.bounds.area)
+
+    # -- acting ----------------------------------------------------------------------------------------------
+
+    def act(self, action: Action, thought: str) -> Doing[None]:
+        """Proposes one act; lost (`GiveUp`) where the same was done on the same screen again and again."""
+        before = self.look()
+        key = (action.kind, action.at, action.text, action.direction, before)
+        self.seen = yield Proposed(action, thought)
+        if not self.seen.done or action.kind == "ask_user":
+            return
+        self._alike[key] += 1
+        idle = (*key, "idle")
+        self._alike[idle] += self.look() == before
+        if self._alike[idle] >= _MOST_IDLE:
+            raise GiveUp(f"I did the same thing {_MOST_IDLE} times and the screen did not change")
+        if self._alike[key] >= _MOST_ALIKE:
+            raise GiveUp("I came to the same screen again and again")
+
+    def look(self) -> int:
+        """A number that two screens share when they show the same."""
+        return hash(tuple((n.text, n.desc, n.checked, n.selected, n.bounds) for n in self.nodes()))
+
+    def tap(self, node: Node, thought: str) -> Doing[None]:
+        """Taps the middle of a node, once nothing (a notification, a toast) lies over it."""
+        for _ in range(2):
+            if not self._covered(node):
+                break
+            yield from self.act(Action("wait", ms=1000), "Something lies over what I want to tap; I wait for it to go.")
+        yield from self.act(Action("click", at=node.bounds.center), thought)
+
+    def _covered(self, node: Node) -> bool:
+        """Whether a window drawn later than the app's holds the place where a node would be tapped."""
+        x, y = node.bounds.center
+        roots = [r for r in self.seen.tree.roots if r.bounds.area]
+        own = max((i for i, r in enumerate(roots) if not _SYSTEM.search(r.package)), default=0)
+        return any(r.bounds.holds(x, y) for r in roots[own + 1 :])
+
+    def back(self, thought: str) -> Doing[None]:
+        yield from self.act(Action("navigate_back"), thought)
+
+    def home(self, thought: str = "I go to the home screen.") -> Doing[None]:
+        yield from self.act(Action("navigate_home"), thought)
+
+    def scroll(self, direction: Direction, thought: str) -> Doing[bool]:
+        """Scrolls the largest list; False where nothing moved or nothing scrolls."""
+        lists = self.lists()
+        if not lists:
+            return False
+        before = self.look()
+        yield from self.act(Action("scroll", at=lists[0].bounds.center, direction=direction), thought)
+        return self.look() != before
+
+    def seek(self, *labels: str, exact: bool = False, role: str = "", most: int = 12) -> Doing[Node | None]:
+        """Finds something, scrolling down and then up for it."""
+        for direction in ("down", "up"):
+            for _ in range(most):
+                found = self.find(*labels, exact=exact, role=role)
+                if found is not None:
+                    return found
+                moved = yield from self.scroll(
+                    "down" if direction == "down" else "up", f"I scroll {direction} to find {labels[0]!r}."
+                )
+                if not moved:
+                    break
+        return self.find(*labels, exact=exact, role=role)
+
+    def fill(self, field: Node, text: str, thought: str) -> Doing[bool]:
+        """Puts a text into a field in place of what stands there; True once the field holds it."""
+        spot = field.bounds
+        for _ in range(3):
+            here = self._field_at(spot)
+            if here is None or here.text.strip() == text.strip():
+                return here is not None
+            if not here.focused:
+                yield from self.tap(here, f"I put the cursor into {here.desc or 'the field'!r}.")
+                here = self._field_at(spot)
+                if here is None:
+                    return False
+            if here.text:
+                yield from self._clear(here)
+                spot = (self._field_at(spot) or here).bounds
+            yield from self.act(Action("input_text", text=text), thought)
+        here = self._field_at(spot)
+        return here is not None and here.text.strip() == text.strip()
+
+    def _clear(self, field: Node) -> Doing[None]:
+        """Deletes what stands in the field with the cursor, by the keyboard's own key where it can be seen."""
+        thought = f"I delete {field.text!r}, which stands there."
+        clear = self.find("Clear", "Clear text", exact=True)
+        if clear is not None and abs(clear.bounds.center[1] - field.bounds.center[1]) < 150:
+            yield from self.tap(clear, thought)
+            return
+        for _ in range(len(field.text)):
+            key = next((n for n in self.seen.tree.nodes() if n.desc in ("Backspace", "Delete") and n.clickable), None)
+            if key is None:
+                return
+            yield from self.tap(key, thought)
+
+    def _field_at(self, spot: Bounds) -> Node | None:
+        """The field nearest to where one was: it moves when the keyboard comes."""
+        fields = self.fields()
+        focused = [field for field in fields if field.focused]
+        near = min(fields, key=lambda f: abs(f.bounds.center[1] - spot.center[1]), default=None)
+        return focused[0] if len(focused) == 1 and near is not None and _near(focused[0], spot) else near
+
+    def open_app(self, *names: str, hints: Sequence[str] = ()) -> Doing[bool]:
+        """Opens an app from the home screen by its name, or by a word of what such apps are called; True once open."""
+        if self._packages.get(names or tuple(hints)) == self.package():
+            yield from self.to_root()
+            return True
+        yield from self.home(f"I go to the home screen to open {names[0] if names else hints[0]}.")
+        for direction in ("left", "up"):
+            for _ in range(4):
+                icon = self._icon(names, hints)
+                if icon is not None:
+                    before = self.look()
+                    yield from self.tap(icon, f"I open {icon.label}.")
+                    if self.look() != before:
+                        self._packages[names or tuple(hints)] = self.package()
+                        yield from self.to_root()
+                        return True
+                before = self.look()
+                yield from self.act(
+                    Action("swipe", at=(540, 1500), direction="left" if direction == "left" else "up"),
+                    "I look for the app on the next page.",
+                )
+                if self.look() == before:
+                    break
+        return False
+
+    def to_root(self) -> Doing[None]:
+        """Goes up to the first screen of the app in front, for an app opens where it was left."""
+        for _ in range(6):
+            up = self.find(*_UP, exact=True, role="tap")
+            if up is None:
+                return
+            yield from self.tap(up, "I go up to the first screen of the app.")
+
+    def _icon(self, names: Iterable[str], hints: Iterable[str]) -> Node | None:
+        icon = self.find(*names, exact=True, role="tap") if names else None
+        icon = icon or (self.find(*names, exact=True) if names else None)
+        return icon or next((found for hint in hints if (found := self.find(hint)) is not None), None)
+
+
+def _role(node: Node, role: str) -> bool:
+    match role:
+        case "tap":
+            return node.clickable
+        case "field":
+            return node.cls.endswith("EditText") or (node.focusable and "Edit" in node.cls)
+        case "check":
+            return node.checkable
+    return True
+
+
+def _inside(inner: Bounds, outer: Bounds) -> bool:
+    return outer.cut(inner) == inner
+
+
+def _near(field: Node, spot: Bounds) -> bool:
+    return abs(field.bounds.center[1] - spot.center[1]) < 1200

@@ -1,0 +1,59 @@
+"""The agent without a model: rules over the UI tree, the log and what the person says."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from typing import Literal
+
+from lab.agents.errands import do, errands
+from lab.agents.hands import Doing, GiveUp, Seen
+from lab.agents.proactive import offer
+from lab.agents.talk import Refused, Work
+from lab.seams import Brief, Screen
+from lab.task import Actor
+from lab.trace import Action, Proposed, Step
+from lab.uitree import UiTree
+
+_NOTHING = UiTree()
+
+
+class RuleAgent:
+    """Plans by running its plan again over the whole history, so that any run resumes and forks where it stands.
+
+    It finds its targets by their words, asks where the log leaves a preference open, does what the reply says,
+    and ends with a status: complete (also after a refusal, or with nothing to do), or infeasible with the reason.
+    """
+
+    actor = Actor("script", "rule", "rule agent")
+
+    def propose(self, brief: Brief, screen: Screen, history: Sequence[Step]) -> Proposed:
+        """The plan's next act on this screen."""
+        trees = [step.before.tree or _NOTHING for step in history] + [screen.tree]
+        plan = _plan(brief, Seen(trees[0]))
+        proposed = next(plan)
+        for step, tree in zip(history, trees[1:], strict=True):
+            done = step.action == proposed.action and step.error is None
+            proposed = plan.send(Seen(tree, step.reply, done))
+        return proposed
+
+
+def _plan(brief: Brief, seen: Seen) -> Generator[Proposed, Seen, None]:
+    """The whole run: the errands, and then its end for as long as that is not let through."""
+    work = Work(brief, seen)
+    status, why = yield from _outcome(work)
+    while True:
+        yield Proposed(Action("status", status=status), why)
+
+
+def _outcome(work: Work) -> Doing[tuple[Literal["complete", "infeasible"], str]]:
+    try:
+        if work.brief.kind == "proactive":
+            return "complete", (yield from offer(work))
+        wanted = yield from errands(work)
+        for errand in wanted:
+            yield from do(work, errand)
+        return "complete", f"All {len(wanted)} things that were asked for are done."
+    except Refused:
+        return "complete", "The person said no, so I leave everything as it is."
+    except GiveUp as reason:
+        return "infeasible", f"I stop here: {reason}."
