@@ -1,0 +1,129 @@
+"""What was said in a run, and, for those who may know, what was thought and done."""
+
+from __future__ import annotations
+
+from rich.text import Text
+from textual.app import ComposeResult
+from textual.containers import Vertical, VerticalScroll
+from textual.widgets import Static
+
+from lab.plain import plain
+from lab.trace import Answered, AnyEvent, Asked, Decision, Ended, Paused, Reply, Resumed, Started, Step
+from screens.clock import Clock
+from screens.describe import action_words
+
+
+class Transcript(VerticalScroll, can_focus=True):
+    """Every entry in its order, the newest in sight."""
+
+    HELP = "What was said so far. Arrows and PgUp, PgDn scroll; **Esc** goes back to the question."
+    DEFAULT_CSS = """
+    Transcript { height: 1fr; }
+    Transcript > Static { height: auto; width: 1fr; margin-bottom: 1; }
+    Transcript > .-now { display: none; }
+    """
+
+    def on_mount(self) -> None:
+        self.anchor()
+
+
+class Dialogue(Vertical):
+    """The transcript and one line of what goes on.
+
+    `knows` is whether thoughts, actions and decisions are shown. What is not to be known is never put in.
+    """
+
+    DEFAULT_CSS = """
+    Dialogue { height: 1fr; }
+    Dialogue > #doing { height: 1; width: 1fr; }
+    """
+
+    def __init__(self, clock: Clock, *, knows: bool) -> None:
+        super().__init__(id="dialogue")
+        self._clock = clock
+        self._knows = knows
+
+    def compose(self) -> ComposeResult:
+        yield Transcript(id="transcript")
+        yield Static("", id="doing", markup=False)
+
+    def say(self, line: str) -> None:
+        """What goes on now, in one line."""
+        self.query_one("#doing", Static).update(Text(plain(line, lines=False), no_wrap=True, overflow="ellipsis"))
+
+    def show(self, event: AnyEvent) -> None:
+        """Adds what one event means to the person who looks."""
+        match event:
+            case Asked():
+                kind = "proposes" if event.question.kind == "propose" else "asks"
+                self._add(self._said("agent", kind, event.at, event.question.text), "-agent")
+                if self._knows and event.proposed.thought:
+                    self._add(_thought(event.proposed.thought), "-thought")
+            case Answered():
+                self.question_open(False)
+                self._add(self._said("you", _verb(event.reply), event.at, event.reply.text), "-person")
+            case Step() if self._knows and event.question is None:
+                self._add(_step(event), "-step")
+            case Paused() | Resumed() if self._knows or event.by.kind == "human":
+                self._add(self._note(event), "-note")
+            case Ended() | Started():
+                self.question_open(False)
+
+    def question_open(self, is_open: bool) -> None:
+        """Hides the last question while it stands open below, and shows it in its place afterwards."""
+        entries = list(self.query("#transcript > .-agent"))
+        for entry in entries[-1:]:
+            entry.set_class(is_open, "-now")
+
+    def _add(self, text: Text, kind: str) -> None:
+        self.query_one(Transcript).mount(Static(text, classes=kind, markup=False))
+
+    def _said(self, who: str, verb: str, at: str, words: str) -> Text:
+        text = Text()
+        text.append(f"{who} {verb}", style="bold")
+        text.append(f"  {self._clock.shown(at)}", style="dim")
+        if words:
+            text.append("\n" + plain(words))
+        return text
+
+    def _note(self, event: Paused | Resumed) -> Text:
+        what = f"paused ({plain(event.reason)})" if isinstance(event, Paused) and event.reason else ""
+        what = what or ("paused" if isinstance(event, Paused) else "goes on")
+        return Text(f"-- {what}  {self._clock.shown(event.at)}", style="dim")
+
+
+def _verb(reply: Reply) -> str:
+    said = {"accept": "accepted", "reject": "rejected", None: "answered"}[reply.decision]
+    return said if reply.by.kind == "human" else f"({plain(reply.by.shown)}) {said}"
+
+
+def _step(step: Step) -> Text:
+    tree = step.before.tree
+    text = Text()
+    text.append(f"{step.index + 1}  ", style="bold")
+    text.append(action_words(step.action or step.proposed.action, tree))
+    if step.decision is not None and _worth_saying(step.decision):
+        note = f": {plain(step.decision.note)}" if step.decision.note else ""
+        text.append(f"\n   {_verdict(step, step.decision)}{note}  ({step.decision.seconds:.1f} s)")
+    elif step.proposed.by is not None:
+        text.append(f"\n   by {plain(step.proposed.by.shown)}, in the agent's place")
+    if step.error:
+        text.append(f"\n   ! {plain(step.error)}")
+    if step.proposed.thought:
+        text.append("\n").append_text(_thought(step.proposed.thought))
+    return text
+
+
+def _worth_saying(decision: Decision) -> bool:
+    return decision.verdict != "approve" or bool(decision.note)
+
+
+def _verdict(step: Step, decision: Decision) -> str:
+    who = plain(decision.by.shown)
+    if decision.verdict == "amend":
+        return f"amended by {who}; the agent wanted: {action_words(step.proposed.action, step.before.tree)}"
+    return f"{decision.verdict}d by {who}" if decision.verdict == "approve" else f"rejected by {who}, not done"
+
+
+def _thought(thought: str) -> Text:
+    return Text(f"   thinks: {plain(thought)}", style="italic dim")

@@ -1,0 +1,57 @@
+"""A heading that opens and closes what stands under it."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from rich.console import Group, RenderableType
+from rich.padding import Padding
+from rich.text import Text
+from textual import events
+from textual.binding import Binding
+from textual.reactive import reactive
+from textual.widgets import Static
+
+
+class Fold(Static, can_focus=True):
+    """One line, `▸ title  summary`, or `▾ title` with its body beneath.
+
+    All three are shown as they are: what they hold has been through `plain`, and no markup is read.
+    """
+
+    HELP = "A part of what is pinned here. **Enter** or a click opens and closes it."
+    BINDINGS: ClassVar[list[Binding]] = [
+        Binding("enter,space", "turn", "Open", show=False, id="fold.toggle", tooltip="Open or close this part"),
+    ]
+    DEFAULT_CSS = """
+    Fold { height: auto; width: 1fr; }
+    """
+
+    folded: reactive[bool] = reactive(True, layout=True, toggle_class="-folded")
+
+    def __init__(self, title: str, summary: str = "", body: RenderableType = "", *, id: str | None = None) -> None:
+        super().__init__(markup=False, id=id)
+        self._title = title
+        self._summary = summary
+        self._body = body
+
+    def set_body(self, summary: str, body: RenderableType) -> None:
+        """Puts something else under the heading."""
+        self._summary, self._body = summary, body
+        self.refresh(layout=True)
+
+    def render(self) -> RenderableType:  # type: ignore[override]  # Static renders what it was given; this, its parts
+        heading = Text(no_wrap=True, overflow="ellipsis")
+        heading.append("▸ " if self.folded else "▾ ")
+        heading.append(self._title, style="bold")
+        if self.folded:
+            heading.append(f"  {self._summary}", style="dim")
+            return heading
+        return Group(heading, Padding(self._body, (0, 0, 0, 2)))
+
+    def action_turn(self) -> None:
+        self.folded = not self.folded
+
+    def on_click(self, event: events.Click) -> None:
+        event.stop()
+        self.action_turn()

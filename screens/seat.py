@@ -1,0 +1,142 @@
+"""What is pinned beside a run: whom the person plays, what they were asked, how they decide; more for a developer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from rich.table import Table
+from rich.text import Text
+from textual.app import ComposeResult
+from textual.containers import VerticalScroll
+
+from lab.plain import plain
+from lab.session import Spec, brief_of
+from lab.trace import Proposed, Usage
+from lab.wire import encode
+from screens.fold import Fold
+
+_PROACTIVE = (
+    "Nothing was asked for. The agent looks at the time, the place and what was done before, and may offer help."
+)
+"""Shown in place of an instruction; the task's title is not, because it may say what the right offer is."""
+
+
+class Seat(VerticalScroll, can_focus=False):
+    """The persona's facts, the context and the decision policy, each folded or open.
+
+    `knows` adds what only a developer may see: the task's name and what the agent was sent last.
+    """
+
+    DEFAULT_CSS = """
+    Seat { height: auto; scrollbar-size-vertical: 1; }
+    """
+    ALLOW_MAXIMIZE = True
+
+    def __init__(self, spec: Spec, *, knows: bool) -> None:
+        super().__init__(id="seat", classes="pane")
+        self._spec = spec
+        self._knows = knows
+        self.border_title = "Your part" if not knows else "Seat"
+
+    def compose(self) -> ComposeResult:
+        task, persona = self._spec.task, self._spec.persona
+        asked = plain(task.instruction) or _PROACTIVE
+        yield Fold("Task", asked, Text(asked), id="seat-task")
+        if task.policy:
+            yield Fold("How you decide", plain(task.policy), Text(plain(task.policy)), id="seat-policy")
+        if persona is not None:
+            yield Fold("Who you are", plain(persona.name), facts(persona.facts), id="seat-persona")
+        where = ", ".join(plain(part) for part in (task.time, task.place) if part)
+        yield Fold("When and where", where, self._surroundings(where), id="seat-context")
+        if self._knows:
+            yield Fold("Sent to the agent", "nothing yet", Text("Nothing was sent yet."), id="seat-sent")
+
+    def unfold(self, *names: str) -> None:
+        """Opens these parts."""
+        for name in names:
+            for fold in self.query(f"#seat-{name}").results(Fold):
+                fold.folded = False
+
+    def sent(self, index: int, proposed: Proposed) -> None:
+        """Shows exactly what the agent was sent before it proposed this."""
+        for fold in self.query("#seat-sent").results(Fold):
+            head = f"for step {index + 1}"
+            usage = f"  {usage_line(proposed.usage)}" if proposed.usage else ""
+            fold.set_body(head + usage, self._prompt(head + usage, proposed))
+
+    def _prompt(self, head: str, proposed: Proposed) -> Text:
+        text = Text(head + "\n", style="dim")
+        if proposed.prompt is not None:
+            text.append(plain(proposed.prompt.text), style="not dim")
+            for sha in proposed.prompt.images:
+                text.append(f"\n[picture {sha[:12]}]")
+        else:
+            brief = encode(brief_of(self._spec.task, self._spec.persona)).decode()
+            text.append("No model: the agent read the screen's tree, what was done so far, and this brief:\n")
+            text.append(plain(brief), style="not dim")
+        if proposed.raw is not None:
+            text.append("\nIt answered:\n")
+            text.append(plain(proposed.raw), style="not dim")
+        return text
+
+    def _surroundings(self, where: str) -> Text:
+        text = Text(where or "Not said.")
+        persona = self._spec.persona
+        if persona is not None and persona.log:
+            text.append("\nWhat was done before, as the phone kept it:", style="dim")
+            for entry in persona.log:
+                text.append("\n" + plain(entry.exposed, lines=False))
+        return text
+
+
+def facts(profile: dict[str, Any]) -> Table:
+    """A persona's facts as an indented outline; long values wrap under their own beginning."""
+    table = Table.grid(padding=0)
+    table.add_column()
+    for depth, name, value in _outline(profile, 0):
+        line = Table.grid(padding=0)
+        line.add_column(width=depth * 2, no_wrap=True)
+        line.add_column()
+        text = Text(f"{name}", style="bold" if depth == 0 else "dim")
+        if value:
+            text.append(f"{': ' if name else ''}", style="not bold")
+            text.append(value, style="not bold not dim")
+        line.add_row("", text)
+        table.add_row(line)
+    return table
+
+
+def _outline(value: dict[str, Any], depth: int) -> Iterator[tuple[int, str, str]]:
+    """Depth, name and value of each line; what holds more has no value of its own."""
+    stack: list[tuple[int, str, Any]] = [(depth, _name(k), v) for k, v in reversed(value.items())]
+    while stack:
+        level, name, held = stack.pop()
+        if isinstance(held, dict) and held:
+            yield level, name, ""
+            stack.extend((level + 1, _name(k), v) for k, v in reversed(held.items()))
+        elif isinstance(held, list) and any(isinstance(item, dict | list) for item in held):
+            yield level, name, ""
+            stack.extend((level + 1, f"{n}", v) for n, v in reversed(list(enumerate(held, 1))))
+        elif isinstance(held, list):
+            yield level, name, ", ".join(plain(str(item), lines=False) for item in held)
+        else:
+            yield level, name, plain(str(held), lines=False)
+
+
+def _name(key: Any) -> str:
+    return plain(str(key), lines=False).replace("_", " ")
+
+
+def usage_line(usage: Usage) -> str:
+    """What an answer of a model cost, as far as it is known."""
+    parts = []
+    if usage.prompt_tokens is not None or usage.completion_tokens is not None:
+        parts.append(f"{usage.prompt_tokens or 0} + {usage.completion_tokens or 0} tokens")
+    if usage.cost is not None:
+        parts.append(f"${usage.cost:.4f}")
+    if usage.seconds is not None:
+        parts.append(f"{usage.seconds:.1f} s")
+    if usage.tries > 1:
+        parts.append(f"{usage.tries} tries")
+    return ", ".join(parts)
