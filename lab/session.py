@@ -345,7 +345,6 @@ def _agent(name: str, store: Store) -> Agent:
 def _phone(spec: Spec) -> Device:
     from simulators.phone.phone import Phone
 
-    clock = {"clock": spec.task.time} if spec.task.time else {}
-    phone = Phone(seed=spec.seed, **clock)
+    phone = Phone(spec.seed, clock=spec.task.time) if spec.task.time else Phone(spec.seed)
     phone.lay(spec.task.phone)
     return phone
