@@ -7,7 +7,7 @@ from typing import ClassVar, NamedTuple
 
 from rich.text import Text
 from textual import events
-from textual.binding import Binding
+from textual.binding import Binding, BindingType
 from textual.geometry import Size
 from textual.message import Message
 from textual.reactive import reactive
@@ -23,7 +23,7 @@ class Choice(NamedTuple):
     tooltip: str = ""
 
 
-def picks(group: str, choices: tuple[Choice, ...]) -> list[Binding]:
+def picks(group: str, choices: tuple[Choice, ...]) -> list[BindingType]:
     """The bindings of a row of choices: digit and letter, with ids such as `reply.accept`."""
     return [
         Binding(
@@ -45,7 +45,7 @@ class Choices(Widget, can_focus=True):
     while these choices have the focus, so that typing never picks one.
     """
 
-    BINDINGS: ClassVar[list[Binding]] = [
+    BINDINGS: ClassVar[list[BindingType]] = [
         Binding("right,down", "move(1)", "Next", show=False, id="choice.next", tooltip="The next choice"),
         Binding("left,up", "move(-1)", "Previous", show=False, id="choice.previous", tooltip="The one before"),
     ]

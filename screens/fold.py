@@ -8,7 +8,7 @@ from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.text import Text
 from textual import events
-from textual.binding import Binding
+from textual.binding import Binding, BindingType
 from textual.reactive import reactive
 from textual.widgets import Static
 
@@ -20,7 +20,7 @@ class Fold(Static, can_focus=True):
     """
 
     HELP = "A part of what is pinned here. **Enter** or a click opens and closes it."
-    BINDINGS: ClassVar[list[Binding]] = [
+    BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter,space", "turn", "Open", show=False, id="fold.toggle", tooltip="Open or close this part"),
     ]
     DEFAULT_CSS = """
@@ -40,7 +40,7 @@ class Fold(Static, can_focus=True):
         self._summary, self._body = summary, body
         self.refresh(layout=True)
 
-    def render(self) -> RenderableType:  # type: ignore[override]  # Static renders what it was given; this, its parts
+    def render(self) -> RenderableType:
         heading = Text(no_wrap=True, overflow="ellipsis")
         heading.append("▸ " if self.folded else "▾ ")
         heading.append(self._title, style="bold")

@@ -10,7 +10,7 @@ import msgspec
 from rich.text import Text
 from textual import on
 from textual.app import ComposeResult
-from textual.binding import Binding
+from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.message import Message
 from textual.widgets import Input, Static
@@ -39,7 +39,7 @@ class GateRow(Choices):
         Choice("amend", "e", "edit", "Change its text or its place, then let it through"),
         Choice("reject", "x", "reject (x)", "Let nothing through; the agent proposes again"),
     )
-    BINDINGS: ClassVar[list[Binding]] = [
+    BINDINGS: ClassVar[list[BindingType]] = [
         *picks("gate", CHOICES),
         Binding("enter", "take", "Do it", show=False, id="gate.enter", tooltip="Do what is marked"),
     ]

@@ -9,7 +9,7 @@ import msgspec
 from rich.text import Text
 from textual import on
 from textual.app import ComposeResult
-from textual.binding import Binding
+from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.message import Message
 from textual.widgets import Input, Static
@@ -32,7 +32,7 @@ class HandsRow(Choices):
         Choice("keyboard_enter", "e", "enter"),
         Choice("give", "g", "give back", "The agent goes on"),
     )
-    BINDINGS: ClassVar[list[Binding]] = [*picks("hands", CHOICES)]
+    BINDINGS: ClassVar[list[BindingType]] = [*picks("hands", CHOICES)]
 
 
 class HandsPanel(Vertical):

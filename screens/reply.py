@@ -8,7 +8,7 @@ from typing import ClassVar, Literal
 from rich.text import Text
 from textual import events, on
 from textual.app import ComposeResult
-from textual.binding import Binding
+from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.message import Message
 from textual.timer import Timer
@@ -32,7 +32,7 @@ class ReplyText(TextArea):
     Your answer. **Enter** sends it, **ctrl+j** begins a new line, **Esc** leaves the field and keeps what you typed.
     Where choices are numbered, a digit in the empty field takes that choice.
     """
-    BINDINGS: ClassVar[list[Binding]] = [
+    BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+j,alt+enter,shift+enter", "new_line", "New line", show=False, id="reply.newline",
                 tooltip="Begin a new line in your answer"),
     ]  # fmt: skip
@@ -81,7 +81,7 @@ class DecisionRow(Choices):
         Choice("reject", "r", "reject", "Refuse what is proposed"),
         Choice("question", "o", "only a question", "It proposes nothing: answer it"),
     )
-    BINDINGS: ClassVar[list[Binding]] = [
+    BINDINGS: ClassVar[list[BindingType]] = [
         *picks("reply", CHOICES),
         Binding("enter", "send", "Send", show=False, id="reply.send", tooltip="Send the marked decision"),
     ]
