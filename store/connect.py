@@ -18,18 +18,15 @@ BUSY_SECONDS = 30.0
 
 def connect(path: Path, *, readonly: bool = False) -> sqlite3.Connection:
     """A connection in autocommit mode whose writes are on the disk once COMMIT returns."""
-    mode = "ro" if readonly else "rwc"
-    connection = _opened(path, f"mode={mode}")
-    if readonly:
-        try:
-            connection.execute("SELECT 1 FROM sqlite_master").fetchone()
-        except sqlite3.OperationalError:
-            connection.close()
-            if not path.is_file() or path.with_name(path.name + "-wal").exists():
-                raise
-            # A file in WAL mode in a folder that cannot be written; nobody writes it, so no lock is needed.
-            connection = _opened(path, "mode=ro&immutable=1")
-    return connection
+    if not readonly:
+        return _opened(path, "mode=rwc")
+    try:
+        return _opened(path, "mode=ro")
+    except sqlite3.OperationalError:
+        if not path.is_file() or path.with_name(path.name + "-wal").exists():
+            raise
+        # A file in WAL mode in a folder that cannot be written; nobody writes it, so no lock is needed.
+        return _opened(path, "mode=ro&immutable=1")
 
 
 def _opened(path: Path, query: str) -> sqlite3.Connection:
@@ -37,12 +34,17 @@ def _opened(path: Path, query: str) -> sqlite3.Connection:
     connection = sqlite3.connect(
         uri, uri=True, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False, cached_statements=64
     )
-    connection.execute("PRAGMA synchronous = FULL")
-    connection.execute("PRAGMA foreign_keys = ON")
-    connection.execute("PRAGMA recursive_triggers = ON")  # else INSERT OR REPLACE slips past the DELETE triggers
-    if sys.platform == "darwin":
-        connection.execute("PRAGMA fullfsync = ON")
-        connection.execute("PRAGMA checkpoint_fullfsync = ON")
+    try:
+        connection.execute("PRAGMA synchronous = FULL")
+        connection.execute("PRAGMA foreign_keys = ON")
+        connection.execute("PRAGMA recursive_triggers = ON")  # else INSERT OR REPLACE slips past the DELETE triggers
+        if sys.platform == "darwin":
+            connection.execute("PRAGMA fullfsync = ON")
+            connection.execute("PRAGMA checkpoint_fullfsync = ON")
+        connection.execute("SELECT 1 FROM sqlite_master").fetchone()
+    except BaseException:
+        connection.close()
+        raise
     return connection
 
 

@@ -1,0 +1,16 @@
+"""What the store's tests share: a fresh store, and small runs to put in it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from store.store import Store
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    with Store.open(tmp_path / "lab.db") as opened:
+        yield opened

@@ -1,0 +1,129 @@
+"""Many writers on one file: processes and threads lose nothing, and a kill loses nothing that was acknowledged."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from lab.task import Actor, Task
+from lab.trace import Action, Ended, Proposed, Started, Step
+from store.store import Store
+
+ROOT = Path(__file__).parents[2]
+STEPS = 15
+
+
+def write_run(store: Store, id: str, steps: int = STEPS) -> None:
+    store.append_event(id, Started(trace=id, task=Task("x", "general"), agent=Actor("script", "rule"), seq=0))
+    for i in range(steps):
+        store.append_event(id, Step(index=i, proposed=Proposed(Action("wait")), seq=i + 1))
+    store.append_event(id, Ended(status="completed", seq=steps + 1))
+
+
+PROCESS = """
+import sys
+from pathlib import Path
+from concurrent.futures import ThreadPoolExecutor
+sys.path.insert(0, sys.argv[2])
+from test_at_once import write_run
+from store.store import Store
+with Store.open(Path(sys.argv[1])) as store, ThreadPoolExecutor(5) as pool:
+    for done in [pool.submit(write_run, store, f"{sys.argv[3]}-{i}") for i in range(5)]:
+        done.result()
+"""
+
+
+def test_two_processes_of_five_threads_each_lose_nothing(tmp_path: Path) -> None:
+    """They also open, and so lay, the same new file at the same moment."""
+    path = tmp_path / "lab.db"
+    here = str(Path(__file__).parent)
+    processes = [
+        subprocess.Popen([sys.executable, "-c", PROCESS, str(path), here, name], cwd=ROOT, stderr=subprocess.PIPE)
+        for name in ("a", "b")
+    ]
+    errors = [process.communicate()[1] for process in processes]
+    assert [process.returncode for process in processes] == [0, 0], errors
+    with Store.open(path) as store:
+        assert store.check() == []
+        summaries = store.summaries()
+        assert sorted(s.id for s in summaries) == sorted(f"{p}-{i}" for p in "ab" for i in range(5))
+        assert {(s.steps, s.status) for s in summaries} == {(STEPS, "completed")}
+
+
+def test_ten_threads_write_and_read_one_store(store: Store) -> None:
+    with ThreadPoolExecutor(10) as pool:
+        for done in [pool.submit(write_run, store, f"t{i}") for i in range(10)]:
+            done.result()
+    assert {s.steps for s in store.summaries()} == {STEPS}
+    assert store.check() == []
+
+
+def test_two_threads_that_append_the_same_event_do_not_both_succeed(store: Store) -> None:
+    from lab.errors import LabError
+
+    store.append_event("t", Started(trace="t", task=Task("x", "general"), agent=Actor("script", "rule"), seq=0))
+    gate = threading.Barrier(4)
+
+    def append(_: int) -> bool:
+        gate.wait()
+        try:
+            store.append_event("t", Step(index=0, proposed=Proposed(Action("wait")), seq=1))
+        except LabError:
+            return False
+        return True
+
+    with ThreadPoolExecutor(4) as pool:
+        assert sorted(pool.map(append, range(4))) == [False, False, False, True]
+    assert store.last_seq("t") == 1
+
+
+def test_the_connections_of_threads_that_ended_are_closed(store: Store) -> None:
+    for i in range(5):
+        thread = threading.Thread(target=write_run, args=(store, f"t{i}", 0))
+        thread.start()
+        thread.join()
+    assert len(store._open) <= 2
+    connections = list(store._open.values())
+    store.close()
+    for connection in connections:
+        try:
+            connection.execute("SELECT 1")
+        except Exception as error:  # noqa: BLE001 - sqlite3 raises ProgrammingError from C; its kind is the assertion
+            assert "closed" in str(error)  # noqa: PT017
+        else:
+            raise AssertionError("a connection stayed open")
+
+
+WRITER = """
+import sys
+from pathlib import Path
+from lab.task import Actor, Task
+from lab.trace import Action, Proposed, Started, Step
+from store.store import Store
+store = Store.open(Path(sys.argv[1]))
+store.append_event("t", Started(trace="t", task=Task("x", "general"), agent=Actor("script", "rule"), seq=0))
+for i in range(100_000):
+    store.append_event("t", Step(index=i, proposed=Proposed(Action("wait")), seq=i + 1))
+    print(i + 1, flush=True)
+"""
+
+
+def test_what_was_acknowledged_survives_a_kill(tmp_path: Path) -> None:
+    path = tmp_path / "lab.db"
+    writer = subprocess.Popen([sys.executable, "-c", WRITER, str(path)], cwd=ROOT, stdout=subprocess.PIPE)
+    assert writer.stdout is not None
+    acknowledged = [int(writer.stdout.readline()) for _ in range(40)][-1]
+    os.kill(writer.pid, signal.SIGKILL)
+    rest = writer.stdout.read().split()
+    writer.stdout.close()
+    writer.wait()
+    acknowledged = max([acknowledged, *map(int, rest)])
+    with Store.open(path) as store:
+        assert store.check() == []
+        assert store.last_seq("t") in (acknowledged, acknowledged + 1)
+        assert len(store.trace("t").steps) == store.last_seq("t")

@@ -1,0 +1,67 @@
+"""Packing: a copy that can be sent, whole or without pictures, of a file that is being written."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from lab.errors import LabError
+from lab.task import Actor, Task
+from lab.trace import Blob, Ended, Imported, Started, Verdict, numbered
+from store.store import Store
+
+PICTURE = Blob(b"\x89PNG" * 50_000, "image/png")
+STATE = Blob(b"{}", "application/json")
+
+
+def fill(store: Store) -> None:
+    started = Started(trace="t1", task=Task("x", "general"), agent=Actor("script", "rule"))
+    blobs = {blob.sha256: blob for blob in (PICTURE, STATE)}
+    store.import_run(Imported(numbered([started, Ended(status="completed")]), blobs, [Verdict("result", 1.0)]))
+    store.save_draft("t1", "q", "words")
+
+
+@pytest.mark.parametrize("images", [True, False])
+def test_a_packed_file_holds_what_the_wal_holds_and_opens_anywhere(store: Store, tmp_path: Path, images: bool) -> None:
+    fill(store)
+    out = tmp_path / "out.db"
+    store.pack(out, images=images)
+    with Store.open(out, readonly=True) as copy:
+        assert copy.check() == []
+        assert copy.summaries() == store.summaries()
+        assert list(copy.events("t1")) == list(store.events("t1"))
+        assert copy.verdicts("t1") == store.verdicts("t1")
+        assert copy.draft("t1", "q") == "words"
+        assert copy.blob(STATE.sha256) == STATE
+        assert copy.blob(PICTURE.sha256) == (PICTURE if images else None)
+    assert (out.stat().st_size > 150_000) == images
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["lab.db", "lab.db-shm", "lab.db-wal", "out.db"]
+    plain = sqlite3.connect(out)
+    assert plain.execute("PRAGMA journal_mode").fetchone() == ("delete",)
+    plain.close()
+
+
+def test_a_packed_file_can_be_written_again(store: Store, tmp_path: Path) -> None:
+    fill(store)
+    store.pack(tmp_path / "out.db")
+    with Store.open(tmp_path / "out.db") as copy:
+        copy.save_draft("t1", "q", "more")
+        assert copy.check() == []
+        with pytest.raises(sqlite3.IntegrityError, match="append-only"):
+            copy._connection().execute("DELETE FROM trace")
+
+
+def test_packing_never_overwrites(store: Store, tmp_path: Path) -> None:
+    out = tmp_path / "out.db"
+    out.write_bytes(b"precious")
+    with pytest.raises(LabError, match=r"out\.db.*already"):
+        store.pack(out)
+    assert out.read_bytes() == b"precious"
+
+
+def test_packing_into_a_missing_folder_gets_a_sentence(store: Store, tmp_path: Path) -> None:
+    for images in (True, False):
+        with pytest.raises(LabError, match="is not there"):
+            store.pack(tmp_path / "no" / "out.db", images=images)
