@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 
@@ -25,7 +26,7 @@ class Control:
         self._turns = 0
         self._allowed = False
         self._taken = False
-        self._last_turn = 0.0
+        self._last_turn = -math.inf
 
     @property
     def paused(self) -> bool:

@@ -1,0 +1,53 @@
+# Two commands do all set-up on a machine with Python (3.11 to 3.13), git and make:
+#   make demo   installs into .venv and runs one episode on the embedded phone
+#   make test   installs into .venv and runs every check
+
+PYTHON ?= $(firstword $(foreach p,python3.11 python3.12 python3.13 python3,$(shell command -v $(p))))
+BIN := .venv/bin
+
+.PHONY: demo test check format snapshots pictures bench clean
+
+demo: .venv/installed
+	@$(BIN)/hitlab demo
+
+test: .venv/tested check
+
+check:
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/pytest -n auto
+
+format: .venv/tested
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+snapshots: .venv/tested
+	$(BIN)/pytest tests/screens --snapshot-update
+
+pictures: .venv/tested
+	$(BIN)/python -m tests.pictures docs
+
+bench: .venv/benched
+	$(BIN)/python -m tests.bench
+
+.venv/bin/python:
+	@test -n "$(PYTHON)" || { echo "hitlab needs Python 3.11 to 3.13 on the PATH" >&2; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] < (3, 14))' || \
+	  { echo "hitlab needs Python 3.11 to 3.13; $(PYTHON) is another. Try: make PYTHON=python3.12" >&2; exit 1; }
+	$(PYTHON) -m venv .venv
+
+.venv/installed: .venv/bin/python pyproject.toml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e .
+	@touch $@
+
+.venv/tested: .venv/installed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[test]'
+	@touch $@
+
+.venv/benched: .venv/tested
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[bench]'
+	@touch $@
+
+clean:
+	rm -rf .venv build *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis

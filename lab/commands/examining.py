@@ -1,0 +1,76 @@
+"""What `hitlab doctor` looks at: Python, the terminal, fonts, the database, adb."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from importlib.metadata import version
+
+from lab.errors import LabError
+from lab.output import Finding
+from lab.settings import Settings, database, settings_file
+
+LEAST = (80, 24)
+"""Columns and rows that every screen is laid out for."""
+
+
+def examine(settings: Settings) -> list[Finding]:
+    """One finding per thing that a run can fail on, those that need doing with what to do."""
+    return [_python(), _settings(), _terminal(), _colour(), _fonts(), _database(settings), _adb()]
+
+
+def _python() -> Finding:
+    found = f"{sys.version.split()[0]}, hitlab {version('hitlab')}, textual {version('textual')}"
+    ok = (3, 11) <= sys.version_info[:2] < (3, 14)
+    return Finding("python", ok, found, "" if ok else "hitlab is tested on Python 3.11 to 3.13.")
+
+
+def _settings() -> Finding:
+    path = settings_file()
+    return Finding("settings", True, f"{path}" if path.is_file() else f"defaults ({path} is not there)", "")
+
+
+def _terminal() -> Finding:
+    if not sys.stdout.isatty():
+        return Finding("terminal", True, "none here; --headless, --json and --events work without", "")
+    columns, rows = shutil.get_terminal_size()
+    ok = columns >= LEAST[0] and rows >= LEAST[1]
+    do = "" if ok else f"Enlarge it to {LEAST[0]}x{LEAST[1]} or more, or use a smaller font."
+    return Finding("terminal", ok, f"{columns}x{rows}, TERM={os.environ.get('TERM', '')}", do)
+
+
+def _colour() -> Finding:
+    value = os.environ.get("COLORTERM", "")
+    if not sys.stdout.isatty() or value in ("truecolor", "24bit"):
+        return Finding("colour", True, f"COLORTERM={value}" if value else "not asked for without a terminal", "")
+    do = "Set COLORTERM=truecolor if your terminal has it; the mirror falls back to 256 colours."
+    return Finding("colour", False, f"COLORTERM={value or 'not set'}", do)
+
+
+def _fonts() -> Finding:
+    from simulators.phone.fonts import find_cjk
+
+    font = find_cjk()
+    do = "" if font else "Install a CJK font (Noto Sans CJK, or pip install 'hitlab[fonts]'); the mirror needs none."
+    return Finding("fonts", font is not None, f"Chinese text is drawn with {font}" if font else "no CJK font", do)
+
+
+def _database(settings: Settings) -> Finding:
+    path = database(settings)
+    if not path.exists():
+        return Finding("database", True, f"{path} (made at the first run)", "")
+    from store.store import Store
+
+    try:
+        with Store.open(path, create=False, readonly=True) as store:
+            wrong = store.check()
+    except LabError as error:
+        return Finding("database", False, error.sentence, "Name another with --db.")
+    do = "" if not wrong else "Copy what can be read with `hitlab pack`, and keep the file."
+    return Finding("database", not wrong, "; ".join(wrong) or f"{path} is sound", do)
+
+
+def _adb() -> Finding:
+    found = shutil.which("adb")
+    return Finding("adb", True, found or "adbutils brings its own; none on PATH", "")

@@ -1,0 +1,116 @@
+"""Commands over what is stored: traces, show, import, pack."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from lab.commands.runs import open_store
+from lab.errors import LabError
+from lab.output import ImportFailure, ImportResult, Packed, Shown, TraceLine, print_json, print_table, say, warn
+from lab.settings import load
+from lab.trace import Started
+
+
+def traces(args: argparse.Namespace) -> int:
+    """The runs in the database, newest first."""
+    if args.limit is not None and args.limit < 1:
+        raise LabError("traces", f"--limit {args.limit} is less than one", code=2)
+    with open_store(load(db=getattr(args, "db", None)), create=not hasattr(args, "db")) as store:
+        runs = store.summaries(args.limit)
+        lines = [TraceLine(*(getattr(run, name) for name in TraceLine.__struct_fields__)) for run in runs]
+        if args.json:
+            print_json(lines)
+        elif not lines:
+            say(f"no runs in {store.path}; `hitlab demo` makes one, `hitlab import PATH` brings yours")
+        else:
+            columns = ["id", "task", "agent", "persona", "steps", "asked", "answered", "status", "score", "source"]
+            print_table(columns, [[_cell(getattr(line, n)) for n in line.__struct_fields__] for line in lines])
+    return 0
+
+
+def _cell(value: object) -> str:
+    if value is None:
+        return "-"
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def show(args: argparse.Namespace) -> int:
+    """One run, whole."""
+    with open_store(load(db=getattr(args, "db", None)), create=False) as store:
+        found = store.find(args.run_id)
+        trace = store.trace(found)
+        verdicts = store.verdicts(found)
+        if not args.json:
+            from lab.commands.telling import tell_run
+
+            tell_run(trace, str(store.path), verdicts)
+            return 0
+        started = next(iter(store.events(found)))
+        assert isinstance(started, Started)
+        print_json(
+            Shown(
+                id=trace.id,
+                status=trace.status,
+                score=trace.ended.score if trace.ended else None,
+                questions=trace.questions,
+                replies=trace.replies,
+                started=started,
+                steps=trace.steps,
+                ended=trace.ended,
+                verdicts=tuple(verdicts),
+            )
+        )
+    return 0
+
+
+def bring(args: argparse.Namespace) -> int:
+    """Recorded runs into the database, one transaction each; those already there are skipped."""
+    from store.importing import import_paths
+
+    paths = [Path(path) for path in args.paths]
+    with open_store(load(db=getattr(args, "db", None))) as store:
+        report = import_paths(store, paths, args.format, on_run=_progress())
+        if sys.stderr.isatty():
+            sys.stderr.write("\r\x1b[K")
+        failed = tuple(ImportFailure(**failure) for failure in report.failed)
+        result = ImportResult(report.imported, report.skipped, failed)
+        if args.json:
+            print_json(result)
+        else:
+            say(f"{result.imported} imported, {result.skipped} already there, {len(failed)} failed, in {store.path}")
+        for failure in failed:
+            warn(failure.error)
+    if not failed:
+        return 0
+    return 3 if result.imported or result.skipped else 1
+
+
+def _progress() -> Callable[[str, str], None] | None:
+    """A count that grows in place on a terminal's standard error; silence elsewhere."""
+    if not sys.stderr.isatty():
+        return None
+    done = 0
+
+    def on_run(name: str, outcome: str) -> None:
+        nonlocal done
+        done += 1
+        sys.stderr.write(f"\r{done} runs read\x1b[K")
+        sys.stderr.flush()
+
+    return on_run
+
+
+def pack(args: argparse.Namespace) -> int:
+    """A whole copy of a database, also while it is being written."""
+    out = Path(args.out)
+    with open_store(load(db=getattr(args, "db", None)), create=False) as store:
+        store.pack(out, images=not args.no_images)
+    packed = Packed(str(out), out.stat().st_size, not args.no_images)
+    if args.json:
+        print_json(packed)
+    else:
+        say(f"{packed.bytes:,} bytes in {packed.db}" + ("" if packed.images else ", without screenshots"))
+    return 0

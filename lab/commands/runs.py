@@ -1,0 +1,171 @@
+"""Commands that run an agent or show a run: demo, live, replay, and the lab itself."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import TYPE_CHECKING
+
+from lab.errors import LabError
+from lab.settings import Settings, database, load
+
+if TYPE_CHECKING:
+    from lab.session import Spec
+    from lab.trace import AnyEvent, Trace
+    from screens.app import Opening
+    from store.store import Store
+
+DEMO_TASK = "usual_lunch"
+
+
+def home(args: argparse.Namespace) -> int:
+    """The lab's first screen; without a terminal, the help."""
+    if not _terminal():
+        from lab.cli import build_parser
+
+        build_parser().print_help()
+        return 0
+    from screens.app import Opening
+
+    return _show_app(args, Opening("home"))
+
+
+def demo(args: argparse.Namespace) -> int:
+    """One built-in personalized task; on a terminal you answer, else its fitting script does."""
+    args.task, args.resume, args.events = DEMO_TASK, None, False
+    args.headless = args.headless or args.json or not _terminal()
+    for name in ("agent", "user", "persona", "log", "gate", "seat", "person", "seed", "pace"):
+        setattr(args, name, None)
+    args.no_mirror = False
+    return live(args)
+
+
+def live(args: argparse.Namespace) -> int:
+    """A task from its beginning, or an open run from where it was left."""
+    if (args.task is None) == (args.resume is None):
+        raise LabError("live", "needs a TASK or --resume ID, and not both", "`hitlab tasks` lists tasks.", code=2)
+    headless = args.headless or args.events or args.json
+    if not headless and not _terminal():
+        raise LabError("live", "there is no terminal here", "Add --headless to run without a screen.")
+    settings = load(db=getattr(args, "db", None), person=args.person, seat=args.seat)
+    with open_store(settings) as store:
+        spec, resume = _spec(args, settings, store, headless=headless)
+        if not headless:
+            from screens.app import Opening
+
+            return _app(store, settings, Opening("live", spec=spec, resume=resume))
+        if spec.user == "human":
+            raise LabError("live", "a run without a screen needs --user script or --user script:FILE", code=2)
+        return _headless(args, store, spec, resume)
+
+
+def replay(args: argparse.Namespace) -> int:
+    """A stored run in the replay, at a step where one is named (steps count from 1)."""
+    run_id, at, step = args.run_id.partition("@")
+    if at and not (step.isascii() and step.isdigit() and int(step) >= 1):
+        raise LabError("replay", f"step {step!r} is no number from 1 on", code=2)
+    if not _terminal():
+        raise LabError("replay", "there is no terminal here", "`hitlab show ID` prints a run.")
+    settings = load(db=getattr(args, "db", None))
+    with open_store(settings, create=False) as store:
+        from screens.app import Opening
+
+        found = store.find(run_id)
+        return _app(store, settings, Opening("replay", found, int(step) if step else None))
+
+
+def open_store(settings: Settings, *, create: bool = True) -> Store:
+    """The database in force; its folder is made where it is ours to make."""
+    from store.store import Store
+
+    path = database(settings)
+    if create and not settings.db:
+        try:
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        except OSError as error:
+            raise LabError(f"data folder {path.parent}", f"cannot be made ({error.strerror})", "Use --db.") from error
+    return Store.open(path, create=create)
+
+
+def _spec(args: argparse.Namespace, settings: Settings, store: Store, *, headless: bool) -> tuple[Spec, Trace | None]:
+    from lab.session import Spec, resume_spec
+
+    pace = args.pace if args.pace is not None else 0.0 if headless else settings.pace
+    changes = {"agent": args.agent, "user": args.user, "gate": args.gate, "pace": pace}
+    if args.resume is not None:
+        trace = store.trace(store.find(args.resume))
+        return resume_spec(trace, person=args.person, **changes), trace
+    from simulators import library
+
+    task = library.task(args.task)
+    name = args.persona or task.persona
+    persona = library.persona(name, args.log or task.log) if name else None
+    spec = Spec(
+        task,
+        persona,
+        user="script" if headless else "human",
+        person=settings.person,
+        seat=settings.seat,
+        mirror=not args.no_mirror,
+        seed=args.seed or 0,
+    )
+    return spec._replace(**{k: v for k, v in changes.items() if v is not None}), None
+
+
+def _headless(args: argparse.Namespace, store: Store, spec: Spec, resume: Trace | None) -> int:
+    from lab.output import RunResult, print_json
+    from lab.session import Session
+
+    session = Session(store, spec, resume)
+    if args.events:
+        session.on_event = _print_event
+    session.start()
+    try:
+        session.join()
+    except KeyboardInterrupt:
+        session.stop("interrupted")
+    if session.failure is not None:
+        raise session.failure
+    trace = store.trace(session.trace_id)
+    result = RunResult(
+        trace=trace.id,
+        db=str(store.path),
+        status=trace.status,
+        score=trace.ended.score if trace.ended else None,
+        steps=len(trace.steps),
+        questions=trace.questions,
+        replies=trace.replies,
+    )
+    if args.json:
+        print_json(result)
+    elif not args.events:
+        from lab.commands.telling import tell_run
+
+        tell_run(trace, str(store.path))
+    return 0
+
+
+def _print_event(event: AnyEvent | None) -> None:
+    """One line per event, on disk before it is printed."""
+    if event is not None:
+        from lab.output import print_json
+
+        print_json(event)
+
+
+def _show_app(args: argparse.Namespace, opening: Opening) -> int:
+    settings = load(db=getattr(args, "db", None))
+    with open_store(settings) as store:
+        return _app(store, settings, opening)
+
+
+def _app(store: Store, settings: Settings, opening: Opening) -> int:
+    from screens.app import LabApp
+
+    app = LabApp(store, settings, opening)
+    app.run()
+    return app.return_code or 0
+
+
+def _terminal() -> bool:
+    return sys.stdin.isatty() and sys.stdout.isatty()

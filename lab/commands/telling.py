@@ -1,0 +1,77 @@
+"""A run told in lines of plain text, for people without a screen."""
+
+from __future__ import annotations
+
+from lab.output import say
+from lab.trace import Action, Ended, Step, Trace, Verdict
+
+
+def tell_run(trace: Trace, db: str, verdicts: list[Verdict] | None = None) -> None:
+    """The whole run: what was asked, each step with its dialogue, how it ended."""
+    say(f"run     {trace.id}")
+    say(f"task    {trace.task.shown} ({trace.task.kind})")
+    if trace.persona:
+        say(f"persona {trace.persona.name}")
+    say(f"agent   {trace.agent.shown}" + (f", user {trace.user.shown}" if trace.user else ""))
+    if trace.task.instruction:
+        say(f"goal    {trace.task.instruction}")
+    say("")
+    for step in trace.steps:
+        for line in step_lines(step):
+            say(line)
+    say("")
+    if trace.asked is not None and trace.answered is None:
+        say(f'open    a question waits: "{trace.asked.question.text}"')
+    say(_end(trace.ended) if trace.ended else f"open    hitlab live --resume {trace.id} goes on")
+    for name, held in trace.ended.checks if trace.ended else ():
+        say(f"        {'✓' if held else '✗'} {name}")
+    for verdict in verdicts or []:
+        say(f"source  {verdict.name}: {verdict.value}" + (f" ({verdict.reason})" if verdict.reason else ""))
+    say(f"        {len(trace.steps)} steps, {trace.questions} questions, {trace.replies} replies, in {db}")
+
+
+def step_lines(step: Step) -> list[str]:
+    """One step in words: the action, then what was asked and answered, then what went wrong."""
+    action = step.action
+    rejected = f" (rejected by {step.decision.by.shown})" if step.decision and step.decision.verdict == "reject" else ""
+    lines = [f"{step.index + 1:4}  {in_words(action or step.proposed.action, step)}{rejected}"]
+    if step.question is not None:
+        lines.append(f'      agent asks: "{step.question.text}"')
+    if step.reply is not None:
+        decision = f"[{step.reply.decision}] " if step.reply.decision else ""
+        lines.append(f'      {step.reply.by.shown} answers: {decision}"{step.reply.text}"')
+    if step.error:
+        lines.append(f"      failed: {step.error}")
+    return lines
+
+
+def in_words(action: Action, step: Step | None = None) -> str:
+    """One action in words, with the name of what it lands on where the tree has one."""
+    parts = [action.kind.replace("_", " ")]
+    if action.text is not None:
+        parts.append(f'"{action.text}"')
+    if action.direction:
+        parts.append(action.direction)
+    if action.app:
+        parts.append(action.app)
+    if action.status:
+        parts.append(action.status)
+    if action.at is not None:
+        parts.append(_target(action, step) + f"at {action.at[0]},{action.at[1]}")
+    if action.to is not None:
+        parts.append(f"to {action.to[0]},{action.to[1]}")
+    return " ".join(parts)
+
+
+def _target(action: Action, step: Step | None) -> str:
+    tree = step.before.tree if step else None
+    if tree is None or action.at is None:
+        return ""
+    label = next((node.label for node in tree.at(*action.at) if node.label), "")
+    return f'"{label}" ' if label else ""
+
+
+def _end(ended: Ended) -> str:
+    score = "no score" if ended.score is None else f"score {ended.score:g}"
+    reason = f": {ended.reason}" if ended.reason else ""
+    return f"{ended.status}, {score}{reason}"
