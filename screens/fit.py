@@ -1,0 +1,83 @@
+"""Where a phone lies in a terminal: pixels to cells and back, its shape kept."""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+Zoom = Literal["fit", "wide", "2x"]
+"""`fit`: all of it, its shape kept. `2x`: twice that, a part at a time. `wide`: all of it, up to twice as wide as its
+shape asks, for a low terminal in which its words would otherwise not fit."""
+
+ZOOMS: tuple[Zoom, ...] = ("fit", "wide", "2x")
+
+
+class Fit(NamedTuple):
+    """A phone of `size` pixels whose part from (x0, y0) to (x1, y1) is drawn in `cols` x `rows` cells at (left, top).
+
+    A cell is one pixel wide and two half-block pixels high, and taken to be twice as high as wide.
+    """
+
+    size: tuple[int, int]
+    left: int
+    top: int
+    cols: int
+    rows: int
+    x0: float
+    y0: float
+    x1: float
+    y1: float
+
+    @property
+    def cell_width(self) -> float:
+        """Pixels of the phone in one column."""
+        return (self.x1 - self.x0) / self.cols
+
+    @property
+    def cell_height(self) -> float:
+        """Pixels of the phone in one row."""
+        return (self.y1 - self.y0) / self.rows
+
+    def column(self, x: float) -> float:
+        """Where a pixel lies, in columns from the phone's own left edge; a whole number is a cell's left edge."""
+        return (x - self.x0) / self.cell_width
+
+    def row(self, y: float) -> float:
+        """Where a pixel lies, in rows from the phone's own top edge."""
+        return (y - self.y0) / self.cell_height
+
+    def pixel(self, column: int, row: int) -> tuple[int, int] | None:
+        """The phone's pixel in the middle of a cell of the widget; None beside the phone."""
+        if not (self.left <= column < self.left + self.cols and self.top <= row < self.top + self.rows):
+            return None
+        return self.nearest(column, row)
+
+    def nearest(self, column: int, row: int) -> tuple[int, int]:
+        """As `pixel`, and for a cell beside the phone the nearest pixel of its edge."""
+        column = min(max(column - self.left, 0), self.cols - 1)
+        row = min(max(row - self.top, 0), self.rows - 1)
+        x = self.x0 + (column + 0.5) * self.cell_width
+        y = self.y0 + (row + 0.5) * self.cell_height
+        return min(int(x), self.size[0] - 1), min(int(y), self.size[1] - 1)
+
+
+def fit(size: tuple[int, int], cells: tuple[int, int], zoom: Zoom = "fit", pan: tuple[int, int] = (0, 0)) -> Fit | None:
+    """How a phone of `size` pixels lies in `cells` (columns, rows); None where either is empty.
+
+    `pan` is the phone's pixel that stands at the top left in `2x`; it is held inside the phone.
+    """
+    width, height = size
+    columns, lines = cells
+    if min(width, height, columns, lines) < 1:
+        return None
+    cols = min(columns, max(1, round(lines * 2 * width / height)))
+    rows = min(lines, max(1, round(cols * height / width / 2))) if cols == columns else lines
+    if zoom == "wide":
+        cols = min(columns, cols * 2)
+    if zoom != "2x":
+        return Fit(size, (columns - cols) // 2, (lines - rows) // 2, cols, rows, 0, 0, width, height)
+    shown_cols, shown_rows = min(columns, cols * 2), min(lines, rows * 2)
+    part_width, part_height = width * shown_cols / (cols * 2), height * shown_rows / (rows * 2)
+    x0 = min(max(0.0, pan[0]), width - part_width)
+    y0 = min(max(0.0, pan[1]), height - part_height)
+    left, top = (columns - shown_cols) // 2, (lines - shown_rows) // 2
+    return Fit(size, left, top, shown_cols, shown_rows, x0, y0, x0 + part_width, y0 + part_height)

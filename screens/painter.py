@@ -1,0 +1,201 @@
+"""From a phone's picture and tree to cells: what the mirror's own thread does."""
+
+from __future__ import annotations
+
+import io
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from PIL import Image
+
+from lab.uitree import Bounds, UiTree
+from screens import paint
+from screens.fit import Fit, fit
+from screens.glyphs import TAIL, Codes, glyphs, width_of
+from screens.paint import Cells
+from screens.picture import BLANK_INK, BLANK_PHONE, Found, Picture, Reading, erased, unseen
+from screens.shot import Shot, View
+from screens.typeset import Placed, Words, typeset
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Grid = NDArray[np.uint32]
+
+NO_SCREENSHOT = "no screenshot in this run"
+_PHONE = (1080, 2400)
+"""The size of a phone of which nothing is known."""
+_APART = 48
+"""Summed over channels: paper that differs by less from what is drawn needs no patch of its own."""
+
+
+class Painted(NamedTuple):
+    """Cells of the whole widget, where the phone lies in them, and the texts drawn on it."""
+
+    cells: Cells
+    fit: Fit | None
+    texts: tuple[Placed, ...] = ()
+
+
+class Painter:
+    """Paints shots one after another, each from what changed since the last. Not for two threads at once."""
+
+    def __init__(self, codes: Codes | None = None) -> None:
+        self.codes = codes or Codes()
+        self._picture = Picture()
+        self._reading = Reading()
+        self._pixels: Grid | None = None
+        self._fit: Fit | None = None
+        self._stored: tuple[bytes, Shot] | None = None
+        self._placed: tuple[list[Words], list[Placed]] = ([], [])
+        self._shot: Shot | None = None
+
+    def paint(self, shot: Shot, view: View) -> Painted:
+        """The cells of a shot in a view."""
+        shot = self._decoded(shot)
+        cells = paint.empty(view.cells[1], view.cells[0])
+        placed_at = fit(_size(shot), view.cells, view.zoom, view.pan)
+        if placed_at is None:
+            return Painted(cells, None)
+        if placed_at != self._fit:
+            self._pixels, self._placed, self._fit = None, ([], []), placed_at
+        if self._shot is not None and not (shot.live and self._shot.live):
+            self._reading = Reading()
+        self._shot = shot
+        image, words, things = self._look(shot, view, placed_at)
+        pixels = self._picture.pixels(image, placed_at)
+        few = view.colours <= 256
+        pixels = paint.to_256(pixels) if few else paint.rounded(paint.steady(pixels, self._pixels))
+        self._pixels = pixels
+        phone = paint.half_blocks(pixels)
+        texts = self._set(words, things, placed_at)
+        mean = paint.between(phone.fg, phone.bg)
+        for placed in texts:
+            self._draw(phone, mean, placed, placed_at)
+        if few:
+            phone = Cells(phone.codes, paint.to_256(phone.fg), paint.to_256(phone.bg))
+        _join_runs(phone)
+        part = (
+            slice(placed_at.top, placed_at.top + placed_at.rows),
+            slice(placed_at.left, placed_at.left + placed_at.cols),
+        )
+        for whole, piece in zip(cells, phone, strict=True):
+            whole[part] = piece
+        return Painted(cells, placed_at, tuple(texts))
+
+    def _decoded(self, shot: Shot) -> Shot:
+        """A shot as pixels; the last one that was stored as a file is remembered, for it is often looked at anew."""
+        if shot.stored is None:
+            return shot
+        if self._stored is None or self._stored[0] is not shot.stored:
+            self._stored = shot.stored, decoded(shot)
+        return self._stored[1]._replace(tree=shot.tree)
+
+    def _look(self, shot: Shot, view: View, where: Fit) -> tuple[Grid, list[Words], tuple[Bounds, ...]]:
+        """The picture to draw, its texts' ink taken out, those texts, and what they must not cover."""
+        size = _size(shot)
+        if shot.rgb is None:
+            words = unseen(shot.tree, size) if shot.tree is not None else [_notice(size, where)]
+            self._picture.blank(size, _tappable(shot.tree, size) if shot.tree is not None else [], where)
+            return self._picture.raw, words, ()
+        changed = self._picture.take(shot.rgb, size, where)
+        if not view.overlay:
+            return self._picture.raw, [], ()
+        found: list[Found] = self._reading.read(self._picture, shot.tree, changed)
+        return erased(self._picture.raw, found), [one.words for one in found], self._reading.things
+
+    def _set(self, words: list[Words], things: tuple[Bounds, ...], where: Fit) -> list[Placed]:
+        if words != self._placed[0]:
+            self._placed = words, typeset(words, things, where)
+        return self._placed[1]
+
+    def _draw(self, phone: Cells, mean: Grid, placed: Placed, where: Fit) -> None:
+        """One line of text over the picture: on what is there, or on its own paper where it would not be read there."""
+        words, row, column = placed.words, placed.row, placed.column
+        codes: list[int] = []
+        for glyph in placed.line:
+            codes.append(self.codes.of(glyph.text))
+            codes.extend([TAIL] * (glyph.width - 1))
+        end = min(column + len(codes), where.cols)
+        part = row, slice(column, end)
+        ground = mean[part]
+        paper = words.paper
+        if words.flat:
+            ground = np.where(_apart(ground, paper) > _APART, np.uint32(_near(paper)), ground)
+        else:
+            paper = int(ground[len(ground) // 2])
+        colour = paint.legible(words.colour, paper)
+        phone.codes[part] = codes[: end - column]
+        phone.bg[part] = ground
+        phone.fg[part] = colour | (paint.BOLD if _large(words, where) else 0)
+
+
+def _size(shot: Shot) -> tuple[int, int]:
+    """A shot's size: as given, else as its tree's outermost boxes say."""
+    if shot.size is not None and min(shot.size) > 0:
+        return shot.size
+    if shot.tree is not None:
+        right = max((node.bounds.right for node in shot.tree.roots), default=0)
+        bottom = max((node.bounds.bottom for node in shot.tree.roots), default=0)
+        if 0 < right < 20_000 and 0 < bottom < 20_000:
+            return right, bottom
+    return _PHONE
+
+
+def _notice(size: tuple[int, int], where: Fit) -> Words:
+    """The words of a phone of which nothing was kept."""
+    line = glyphs(NO_SCREENSHOT)
+    half = int(width_of(line) * where.cell_width / 2)
+    middle = size[0] // 2, int(size[1] * 0.45)
+    box = Bounds(0, middle[1] - 40, size[0], middle[1] + 40)
+    narrow = half * 2 > size[0]
+    ink = box if narrow else Bounds(middle[0] - half, box.top, middle[0] + half, box.bottom)
+    if narrow:
+        rows = 3 * where.cell_height
+        box = ink = Bounds(0, int(middle[1] - rows / 2), size[0], int(middle[1] + rows / 2))
+    return Words(line, box, ink, box, middle[1], 40, 3 if narrow else 1, BLANK_INK, BLANK_PHONE, True)
+
+
+def _tappable(tree: UiTree, size: tuple[int, int]) -> list[Bounds]:
+    """The boxes of what can be tapped, but for those that fill much of the screen."""
+    screen = Bounds(0, 0, *size)
+    return [
+        box for node in tree.nodes() if node.clickable and 0 < (box := node.bounds.cut(screen)).area < 0.3 * screen.area
+    ]
+
+
+def decoded(shot: Shot) -> Shot:
+    """A shot whose stored picture, if it has one, is pixels; one that cannot be read counts as none."""
+    if shot.stored is None:
+        return shot
+    try:
+        with Image.open(io.BytesIO(shot.stored)) as image:
+            return shot._replace(rgb=image.convert("RGB").tobytes(), size=image.size, stored=None)
+    except (OSError, ValueError, SyntaxError, Image.DecompressionBombError):
+        return shot._replace(stored=None)
+
+
+def _apart(colours: Grid, colour: int) -> NDArray[np.int32]:
+    """Summed difference of packed colours from one."""
+    total = np.zeros(colours.shape, np.int32)
+    for shift in (0, 8, 16):
+        total += np.abs((colours >> np.uint32(shift) & 255).astype(np.int32) - (colour >> shift & 255))
+    return total
+
+
+def _near(colour: int) -> int:
+    return (colour & 0xFCFCFC) | (colour >> 6 & 0x030303)
+
+
+def _large(words: Words, where: Fit) -> bool:
+    """Whether a text is set large in the picture: a title, drawn bold, for a terminal has one size only."""
+    return words.em > 0.047 * where.size[0]
+
+
+def _join_runs(phone: Cells) -> None:
+    """Gives blanks the foreground before them: a run of text goes on, and is written as one."""
+    blank = phone.codes == paint.BLANK
+    blank[:, 0] = False
+    before = np.where(blank, 0, np.arange(phone.codes.shape[1]))
+    np.maximum.accumulate(before, axis=1, out=before)
+    phone.fg[:] = np.take_along_axis(phone.fg, before, axis=1)

@@ -1,0 +1,262 @@
+"""A phone's newest picture at the size in which its ink is looked for, and the texts found in it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from PIL import Image
+
+from lab.uitree import Bounds, UiTree
+from screens.fit import Fit
+from screens.glyphs import glyphs, width_of
+from screens.ink import Ink, erase, find_ink, inked, shape
+from screens.overlay import Said, Saying, saying
+from screens.typeset import Words
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Grid = NDArray[np.uint32]
+
+Rows = tuple[int, int]
+"""From the first row that changed up to, not including, the first after the last."""
+
+BLANK_PHONE, BLANK_BOX, BLANK_INK = 0x2B2724, 0x3A3632, 0xE0DCD8
+"""Packed colours of a phone of which there is no picture: its screen, what can be tapped on it, its words."""
+
+
+class Picture:
+    """Pixels as packed colours, a few of the source's in each; only rows that changed are made anew."""
+
+    def __init__(self) -> None:
+        self.size = (0, 0)
+        self.scale = (1, 1)
+        """The source's pixels in one of ours, across and down."""
+        self.raw: Grid = np.zeros((0, 0), np.uint32)
+        self._source: NDArray[np.uint8] | None = None
+
+    def take(self, rgb: bytes, size: tuple[int, int], fit: Fit) -> Rows | None:
+        """A new source of height x width x 3 bytes; returns our rows that changed, or None."""
+        width, height = size
+        scale = _scale(fit)
+        source = np.frombuffer(rgb, np.uint8).reshape(height, width * 3)
+        fresh = self._source is None or size != self.size or scale != self.scale
+        if fresh:
+            self.size, self.scale = size, scale
+            self.raw = np.zeros((-(-height // scale[1]), -(-width // scale[0])), np.uint32)
+            changed: Rows | None = (0, height)
+        else:
+            assert self._source is not None
+            changed = _changed(self._source, source)
+        self._source = source
+        if changed is None:
+            return None
+        first, last = changed[0] // scale[1], -(-changed[1] // scale[1])
+        self._reduce(source, first, last)
+        return first, last
+
+    def blank(self, size: tuple[int, int], boxes: Iterable[Bounds], fit: Fit) -> Rows:
+        """A phone without a picture: plain, with the boxes of what can be tapped."""
+        self.size, self.scale, self._source = size, _scale(fit), None
+        across, down = self.scale
+        self.raw = np.full((-(-size[1] // down), -(-size[0] // across)), BLANK_PHONE, np.uint32)
+        for box in boxes:
+            self.raw[box.top // down : -(-box.bottom // down), box.left // across : -(-box.right // across)] = BLANK_BOX
+        return 0, self.raw.shape[0]
+
+    def _reduce(self, source: NDArray[np.uint8], first: int, last: int) -> None:
+        """Box means of source rows; where several make one of ours every second is left out, which no eye can tell."""
+        across, down = self.scale
+        step = 2 if down % 2 == 0 else 1
+        part = source[first * down : last * down : step]
+        image = Image.frombuffer("RGB", (self.size[0], part.shape[0]), part.tobytes(), "raw", "RGB", 0, 1)
+        if across > 1 or down > step:
+            image = image.reduce((across, down // step))
+        data = image.tobytes("raw", "RGBX")
+        self.raw[first:last] = np.frombuffer(data, np.uint32).reshape(image.height, image.width)[: last - first]
+        self.raw[first:last] &= np.uint32(0xFFFFFF)
+
+    def pixels(self, image: Grid, fit: Fit) -> Grid:
+        """`image` (of our size) as the half-block pixels of a fit, 2 * rows x cols."""
+        across, down = self.scale
+        height, width = image.shape
+        box = (fit.x0 / across, fit.y0 / down, min(fit.x1 / across, width), min(fit.y1 / down, height))
+        picture = Image.frombuffer("RGBX", (width, height), image, "raw", "RGBX", 0, 1)
+        small = picture.resize((fit.cols, fit.rows * 2), Image.Resampling.BOX, box=box)
+        grid: Grid = np.frombuffer(small.tobytes(), np.uint32).reshape(fit.rows * 2, fit.cols) & np.uint32(0xFFFFFF)
+        return grid
+
+
+def _scale(fit: Fit) -> tuple[int, int]:
+    """How far a picture may be reduced before its ink is looked for: to about four pixels a cell each way."""
+    finest = min(fit.cell_width, fit.cell_height / 2)
+    if finest >= 9:
+        return 3, 4
+    return (2, 2) if finest >= 5 else (1, 1)
+
+
+def _changed(old: NDArray[np.uint8], new: NDArray[np.uint8]) -> Rows | None:
+    """The range of rows in which two pictures of one shape differ."""
+    if old is new or old.base is new.base:
+        return None
+    if old.shape[1] % 8 == 0:
+        rows = (old.view(np.uint64) != new.view(np.uint64)).any(axis=1)
+    else:
+        rows = (old != new).any(axis=1)
+    first = int(rows.argmax())
+    if not rows[first]:
+        return None
+    return first, len(rows) - int(rows[::-1].argmax())
+
+
+class Found(NamedTuple):
+    """A text in a picture: `place` are its box's rows and columns there, `pixels` what they held when it was found."""
+
+    said: Said
+    words: Words
+    ink: Ink
+    place: tuple[slice, slice]
+    pixels: Grid
+
+
+class Reading:
+    """The texts of a picture and its tree, found anew only where either changed."""
+
+    def __init__(self) -> None:
+        self.found: list[Found] = []
+        self.things: tuple[Bounds, ...] = ()
+        self._tree: UiTree | None = None
+        self._saying: Saying = Saying((), ())
+        self._known: dict[tuple[object, ...], Found] = {}
+        self._scale = (0, 0)
+
+    def read(self, picture: Picture, tree: UiTree | None, changed: Rows | None) -> list[Found]:
+        """The texts to draw now. Without a tree, the last one's, less those whose pixels are not as they were."""
+        if picture.scale != self._scale:
+            self._known, self._scale, changed = {}, picture.scale, (0, picture.raw.shape[0])
+            tree = tree or self._tree
+        if tree is None:
+            return [found for found in self.found if not _overpainted(found, picture.raw)]
+        if tree != self._tree:
+            self._tree, self._saying = tree, saying(tree, picture.size)
+            self.things = self._saying.things
+        elif changed is None:
+            return self.found
+        self.found = _apart([f for said in self._saying.said if (f := self._find(said, picture, changed)) is not None])
+        self._known = {_key(found.said): found for found in self.found}
+        return self.found
+
+    def _find(self, said: Said, picture: Picture, changed: Rows | None) -> Found | None:
+        across, down = picture.scale
+        place = (
+            slice(said.box.top // down, max(said.box.bottom // down, said.box.top // down + 1)),
+            slice(said.box.left // across, max(said.box.right // across, said.box.left // across + 1)),
+        )
+        known = self._known.get(_key(said))
+        if known is not None and known.said == said and not _touched(place[0], changed):
+            return known
+        pixels = picture.raw[place]
+        if not pixels.size:
+            return None
+        ink = known.ink if known is not None and _same_ink(pixels, known) else None
+        line = glyphs(said.text)
+        if ink is None and line:
+            ink = find_ink(pixels, shape(said.text, width_of(line)), (across, down), said.sure)
+        if ink is None:
+            return None
+        return Found(said, _words(said, ink, place, picture.scale), ink, place, pixels.copy())
+
+
+def _key(said: Said) -> tuple[object, ...]:
+    """What a text keeps while it is scrolled."""
+    return said.text, said.box.width, said.box.height, said.box.left, said.state
+
+
+def _touched(rows: slice, changed: Rows | None) -> bool:
+    return changed is not None and rows.start < changed[1] and changed[0] < rows.stop
+
+
+def _same_ink(pixels: Grid, known: Found) -> bool:
+    """Whether a box that moved holds the ink that it did: as many pixels of it, in the same part of the box."""
+    if pixels.shape != known.pixels.shape or not known.ink.flat:
+        return False
+    ink = known.ink
+    part = slice(ink.top, ink.bottom), slice(ink.left, ink.right)
+    now = int(np.count_nonzero(inked(pixels[part], ink.paper, True)))
+    then = int(np.count_nonzero(inked(known.pixels[part], ink.paper, True)))
+    return abs(now - then) <= 0.15 * then
+
+
+def _overpainted(found: Found, raw: Grid) -> bool:
+    """Whether what is under a text is no longer what it was; a blinking cursor or a video's tremble is no change."""
+    now = raw[found.place]
+    if now.shape != found.pixels.shape:
+        return True
+    if np.array_equal(now, found.pixels):
+        return False
+    a, b = np.ascontiguousarray(now).view(np.uint8), found.pixels.view(np.uint8)
+    moved = int(np.count_nonzero((np.maximum(a, b) - np.minimum(a, b)).view(np.uint32) & np.uint32(0xE0E0E0)))
+    marks = int(np.count_nonzero(inked(found.pixels, found.ink.paper, found.ink.flat)))
+    return moved > max(6, 0.08 * marks)
+
+
+def _apart(found: list[Found]) -> list[Found]:
+    """Texts less those that a later one was drawn over: two cannot be in the same pixels."""
+    kept: list[Found] = []
+    for one in reversed(found):
+        ink = one.words.ink
+        for other in kept:
+            box = other.words.ink
+            if box.top < ink.bottom and ink.top < box.bottom and box.left < ink.right and ink.left < box.right:
+                both = ink.cut(box).area
+                if both * 2 > min(ink.area, box.area):
+                    break
+        else:
+            kept.append(one)
+    return kept[::-1]
+
+
+def _words(said: Said, ink: Ink, place: tuple[slice, slice], scale: tuple[int, int]) -> Words:
+    """A text with its ink in the phone's own pixels."""
+    line = glyphs(said.text)
+    left, top = place[1].start * scale[0], place[0].start * scale[1]
+    box = Bounds(
+        left + ink.left * scale[0], top + ink.top * scale[1], left + ink.right * scale[0], top + ink.bottom * scale[1]
+    )
+    kind = shape(said.text, width_of(line))
+    em = box.height / ink.lines / (kind.height if ink.lines == 1 else 1.2)
+    middle = box.bottom - (kind.below + 0.36) * em
+    if ink.lines > 1:
+        middle = (box.top + box.bottom) / 2
+    return Words(line, said.box, box, said.holder, middle, em, ink.lines, ink.colour, ink.paper, ink.flat)
+
+
+def erased(raw: Grid, found: Iterable[Found]) -> Grid:
+    """A picture without the ink of some texts; all else about them stays (their bubble, button, field)."""
+    image = raw.copy()
+    for one in found:
+        ink = one.ink
+        part = one.place[0], one.place[1]
+        pixels = image[part]
+        around = (
+            slice(max(0, ink.top - 1), min(pixels.shape[0], ink.bottom + 1)),
+            slice(max(0, ink.left - 1), min(pixels.shape[1], ink.right + 1)),
+        )
+        mask = inked(pixels[around], ink.paper, True) if ink.flat else inked(pixels, ink.paper, False)[around]
+        erase(pixels[around], mask, ink.paper, ink.flat)
+    return image
+
+
+def unseen(tree: UiTree, size: tuple[int, int]) -> list[Words]:
+    """A tree's words where there is no picture: set in their boxes as they stand."""
+    return [_boxed(one) for one in saying(tree, size, drawn=False).said]
+
+
+def _boxed(said: Said) -> Words:
+    line = glyphs(said.text)
+    box = said.box
+    lines = max(1, round(box.height / 64)) if width_of(line) * 22 > box.width else 1
+    middle = (box.top + box.bottom) / 2
+    return Words(line, box, box, said.holder, middle, min(box.height, 48) * 0.8, lines, BLANK_INK, BLANK_PHONE, True)
