@@ -20,7 +20,7 @@ from textual.style import Style
 MOVE = Binding.Group("Move", compact=True)
 
 
-class Lines(ScrollView, can_focus=True):
+class Lines(ScrollView, can_focus=True, inherit_bindings=False):
     """One row per line; a subclass says how many (`count`) and paints one (`paint`)."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {"lines--cursor", "lines--heading", "lines--empty"}

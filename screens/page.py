@@ -14,7 +14,7 @@ from textual.strip import Strip
 from screens.lines import MOVE, strip_of
 
 
-class Page(ScrollView, can_focus=True):
+class Page(ScrollView, can_focus=True, inherit_bindings=False):
     """Shows one `Content`; what is shown next begins at its top."""
 
     DEFAULT_CSS = """

@@ -51,15 +51,18 @@ def stamp(seconds: float) -> str:
 
 def drawn(lines: list[str], size: tuple[int, int] = SIZE) -> bytes:
     """A phone's screen as PNG: a bar, and a card for each line."""
-    from PIL import Image, ImageDraw
+    from PIL import Image, ImageDraw, ImageFont
 
     image = Image.new("RGB", size, (242, 243, 247))
     draw = ImageDraw.Draw(image)
+    font = ImageFont.load_default(size=40)
     draw.rectangle((0, 0, size[0], 110), fill=(35, 86, 180))
+    draw.text((28, 40), "Dishes", (255, 255, 255), font)
     for i, line in enumerate(lines):
         top = 150 + i * 170
         draw.rounded_rectangle((24, top, size[0] - 24, top + 140), 24, fill=(255, 255, 255))
         draw.ellipse((48, top + 30, 128, top + 110), fill=(90 + zlib.crc32(line.encode()) % 150, 140, 90))
+        draw.text((154, top + 42), line[:14].encode("ascii", "replace").decode(), (30, 30, 36), font)
     out = io.BytesIO()
     image.save(out, "PNG")
     return out.getvalue()

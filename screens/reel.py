@@ -1,0 +1,163 @@
+"""A stored run to be scrubbed: its steps as short lines, each read whole only when it is looked at."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Iterator
+from itertools import islice
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar
+
+from lab.plain import plain
+from lab.trace import Asked, Ended, Observation, Started, Step, Verdict
+from lab.uitree import UiTree
+from screens.describe import action_words, marks, raw_words
+
+if TYPE_CHECKING:
+    from store.store import Store
+
+T = TypeVar("T")
+
+_STEPS_KEPT = 64
+_PICTURES_KEPT = 12
+_BATCH = 100
+"""Lines handed on at once while a long run is read."""
+
+
+class Line(NamedTuple):
+    """A place in a run: a step, the question it stands at, or its end. `text` is what a search looks in."""
+
+    kind: Literal["step", "asked", "end"]
+    seq: int
+    words: str
+    marks: str = ""
+    text: str = ""
+    started: str = ""
+    ended: str = ""
+
+
+class Head(NamedTuple):
+    """What is known of a run before its steps."""
+
+    started: Started
+    verdicts: list[Verdict]
+
+
+class View(NamedTuple):
+    """One place, read whole: what was seen `before` it and `after` it (None where nothing was), `image` of one."""
+
+    number: int
+    event: Step | Asked | Ended
+    before: Observation
+    after: Observation | None
+    image: bytes | None
+    lost: bool
+    """True where a picture is named that the file does not hold (a copy packed without)."""
+
+
+class Reel:
+    """Reads one run. Safe on any one thread at a time; a lock keeps two readers apart."""
+
+    def __init__(self, store: Store, trace_id: str) -> None:
+        self.store = store
+        self.id = trace_id
+        self.lines: list[Line] = []
+        """Grows while `read` goes on; a line never changes."""
+        self._steps: OrderedDict[Hashable, Step | Asked | Ended] = OrderedDict()
+        self._pictures: OrderedDict[Hashable, bytes | None] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def head(self) -> Head:
+        """The run's beginning and its source's verdicts; `LabError` where there is no such run."""
+        first = next(self.store.events(self.id))
+        assert isinstance(first, Started)
+        return Head(first, self.store.verdicts(self.id))
+
+    def read(self) -> Iterator[list[Line]]:
+        """Every line in batches, each event read once and let go."""
+        batch: list[Line] = []
+        asked: Asked | None = None
+        for event in self.store.events(self.id):
+            match event:
+                case Asked():
+                    asked = event
+                case Step():
+                    asked = None
+                    batch.append(_step_line(event))
+                case Ended():
+                    asked = None
+                    batch.append(Line("end", event.seq, event.status, text=plain(event.reason).casefold()))
+            if len(batch) >= _BATCH:
+                yield batch
+                batch = []
+        if asked is not None:
+            words = action_words(asked.proposed.action)
+            batch.append(Line("asked", asked.seq, words, "?", plain(asked.question.text).casefold()))
+        yield batch
+
+    def view(self, number: int, *, after: bool = False) -> View:
+        """The place `number` (from 0) of `lines`, with the picture before it, or the one `after`."""
+        with self._lock:
+            event = self._event(number)
+            before = (event.final or Observation()) if isinstance(event, Ended) else event.before
+            following = self._following(number)
+            shown = following if after and following is not None else before
+            image = self._kept(self._pictures, _PICTURES_KEPT, shown.image, lambda: self._picture(shown.image))
+            return View(number, event, before, following, image, image is None and shown.image is not None)
+
+    def _following(self, number: int) -> Observation | None:
+        if number + 1 >= len(self.lines):
+            return None
+        event = self._event(number + 1)
+        return event.final if isinstance(event, Ended) else event.before
+
+    def _event(self, number: int) -> Step | Asked | Ended:
+        seq = self.lines[number].seq
+        return self._kept(self._steps, _STEPS_KEPT, seq, lambda: self._fetched(seq))
+
+    def _fetched(self, seq: int) -> Step | Asked | Ended:
+        event = next(islice(self.store.events(self.id, after=seq - 1), 1))
+        assert isinstance(event, Step | Asked | Ended)
+        return event
+
+    def _picture(self, sha256: str | None) -> bytes | None:
+        blob = self.store.blob(sha256) if sha256 else None
+        return blob.data if blob else None
+
+    def _kept(self, kept: OrderedDict[Hashable, T], most: int, key: Hashable, make: Callable[[], T]) -> T:
+        """What was read lately is read once."""
+        if key in kept:
+            kept.move_to_end(key)
+        else:
+            kept[key] = make()
+            if len(kept) > most:
+                kept.popitem(last=False)
+        return kept[key]
+
+
+def _step_line(step: Step) -> Line:
+    action = step.proposed.action
+    return Line(
+        "step", step.seq, action_words(action, step.before.tree), marks(step), _searched(step), step.started, step.ended
+    )
+
+
+def _searched(step: Step) -> str:
+    """All that a search finds in a step: thought, action, dialogue, error, and the words on the screen."""
+    action = step.proposed.action
+    parts = [step.proposed.thought, action.kind, action.text or "", action.app or "", raw_words(action)]
+    if step.question is not None:
+        parts.append(step.question.text)
+    if step.reply is not None:
+        parts.append(step.reply.text)
+    if step.decision is not None:
+        parts.append(step.decision.note)
+    parts.append(step.error or "")
+    return "\n".join([*parts, *_tree_text(step.before.tree)]).casefold()
+
+
+def _tree_text(tree: UiTree | None) -> Iterator[str]:
+    if tree is not None:
+        for node in tree.nodes():
+            if node.label:
+                yield node.label

@@ -1,0 +1,246 @@
+"""One step as text to read: thought, action, dialogue with its timings, what the gate said, how the run ended."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+
+from textual.content import Content
+
+from lab.plain import plain
+from lab.task import Actor
+from lab.trace import Action, Asked, Decision, Ended, Observation, Prompt, Question, Reply, Started, Step, Verdict
+from lab.uitree import Node, UiTree
+from screens.describe import (
+    action_words,
+    point_words,
+    raw_words,
+    score_words,
+    seconds_between,
+    seconds_words,
+    status_words,
+    target_name,
+    when,
+)
+
+HEAD = "bold $text-accent"
+MUTED = "$foreground-muted"
+BAD = "bold $text-error"
+Part = tuple[str, str]
+
+
+def goal_of(started: Started) -> str:
+    """What the run was for, in one paragraph."""
+    task = started.task
+    goal = task.instruction.strip()
+    if goal:
+        return plain(goal)
+    return f"{plain(task.title or task.id)} (proactive: no instruction; the agent decides by itself)"
+
+
+def step_sheet(step: Step | Asked) -> Content:
+    """All that was thought, done and said in one step, or up to the question that a run stands at."""
+    parts: list[Part] = []
+    action = step.proposed.action
+    if step.proposed.thought.strip():
+        parts += _section("Thought", [(plain(step.proposed.thought.strip()), "")])
+    who = f"  by {_who(step.proposed.by)}" if step.proposed.by else ""
+    if action.kind != "ask_user" or step.question is None:
+        parts += _section(f"Action{who}", _action(action, step.before.tree))
+    if step.decision is not None:
+        parts += _section("Gate", _decision(step.decision, step.before.tree))
+    if step.question is not None:
+        parts += _section(f"Question{who}", _question(step.question))
+    if isinstance(step, Asked):
+        return Content.assemble(*parts, *_section("Reply", [("none yet: the run stands here", MUTED)]))
+    if step.reply is not None:
+        parts += _section(f"Reply of {_who(step.reply.by)}", _reply(step.reply))
+    elif step.question is not None:
+        parts += _section("Reply", [("none was recorded", MUTED)])
+    if step.error:
+        parts += _section("Failed", [(plain(step.error), BAD)])
+    parts += _facts(step)
+    return Content.assemble(*parts)
+
+
+def end_sheet(ended: Ended, started: Started, verdicts: Iterable[Verdict], *, outcomes: bool) -> Content:
+    """How the run ended; score, checks and the source's verdicts only for who may see outcomes."""
+    parts = _section("Ended", [(status_words(ended.status), "bold")])
+    if outcomes:
+        if ended.reason:
+            parts += _section("Why", [(plain(ended.reason), "")])
+        parts += _section("Score", [("not checked" if ended.score is None else score_words(ended.score), "bold")])
+        if ended.checks:
+            checks = [(f"{'✓' if ok else '✗'} {plain(name)}\n", "" if ok else BAD) for name, ok in ended.checks]
+            parts += _section(f"Checks  {sum(ok for _, ok in ended.checks)} of {len(ended.checks)}", checks)
+        parts += verdict_parts(verdicts)
+    parts += _section("Run", _run_facts(started, outcomes=outcomes))
+    return Content.assemble(*parts)
+
+
+def verdict_parts(verdicts: Iterable[Verdict]) -> list[Part]:
+    """The source's own judgements, in its words."""
+    parts: list[Part] = []
+    for verdict in verdicts:
+        parts.append((f"{plain(verdict.name)}: {plain(_json(verdict.value))}\n", "bold"))
+        if verdict.reason:
+            parts.append((f"{plain(verdict.reason)}\n", ""))
+        parts += [(f"{plain(key)}: {plain(_json(value))}\n", MUTED) for key, value in verdict.extra.items()]
+    return _section("Verdicts that came with it", parts) if parts else []
+
+
+def open_sheet(started: Started, verdicts: Iterable[Verdict], *, outcomes: bool) -> Content:
+    """A run without a step."""
+    parts = _section("Run", _run_facts(started, outcomes=outcomes))
+    return Content.assemble(*parts, *(verdict_parts(verdicts) if outcomes else []))
+
+
+def prompt_sheet(prompt: Prompt | None, raw: str | None) -> Content:
+    """Exactly what the model was sent, and what it said."""
+    if prompt is None:
+        return Content.assemble(
+            ("No model was asked in this step, or its source did not keep what it was sent.", MUTED)
+        )
+    parts = _section("Sent", [(plain(prompt.text), "")])
+    if prompt.images:
+        parts += _section("Pictures sent", [(f"{sha}\n", MUTED) for sha in prompt.images])
+    if raw:
+        parts += _section("Said", [(plain(raw), "")])
+    return Content.assemble(*parts)
+
+
+def tree_sheet(seen: Observation) -> Content:
+    """The screen's nodes, indented as they stand in one another; what an agent reads where it reads no pixels."""
+    if seen.tree is None:
+        return Content.assemble(("This step has no UI tree.", MUTED))
+    parts: list[Part] = []
+    stack = [(root, 0) for root in reversed(seen.tree.roots)]
+    while stack:
+        node, depth = stack.pop()
+        parts += _node(node, depth)
+        stack += [(child, depth + 1) for child in reversed(node.children)]
+    return Content.assemble(*parts)
+
+
+def _node(node: Node, depth: int) -> list[Part]:
+    indent = "  " * min(depth, 12)
+    label = plain(node.label, lines=False)
+    name = plain(node.cls.rpartition(".")[2], lines=False)
+    ident = plain(node.id.rpartition("/")[2], lines=False)
+    flags = [
+        flag
+        for flag in ("clickable", "checked", "focused", "scrollable", "selected", "password")
+        if getattr(node, flag)
+    ]
+    tail = " ".join([*([f"#{ident}"] if ident else []), *flags, "[{},{}][{},{}]".format(*node.bounds)])
+    return [(f"{indent}{name} ", MUTED), (f'"{label}" ' if label else "", "bold"), (f"{tail}\n", MUTED)]
+
+
+def _section(title: str, body: list[Part]) -> list[Part]:
+    """A heading, what stands under it, and a blank line."""
+    end = "\n" if body and body[-1][0].endswith("\n") else "\n\n"
+    return [(f"{title}\n", HEAD), *body, (end, "")]
+
+
+def _action(action: Action, tree: UiTree | None) -> list[Part]:
+    parts: list[Part] = []
+    if action.kind in ("ask_user", "answer", "input_text"):
+        parts.append((f"{action.kind.replace('_', ' ')}\n", "bold"))
+        parts.append((f"{plain(action.text or '')}\n", ""))
+    else:
+        parts.append((f"{action_words(action, tree)}\n", "bold"))
+    places = [f"at {point_words(action.at)}"] if action.at is not None else []
+    places += [f"to {point_words(action.to)}"] if action.to is not None else []
+    places += [f"direction {action.direction}"] if action.direction else []
+    places += [f"finger moves {point_words(action.vector)}"] if action.vector is not None else []
+    name = target_name(tree, action.at) if action.kind not in ("click", "double_tap", "long_press") else ""
+    places += [f'on "{name}"'] if name else []
+    places += [f"{action.ms} ms"] if action.ms is not None else []
+    if places:
+        parts.append((f"{action.kind}  {', '.join(places)}\n", MUTED))
+    if action.raw is not None:
+        parts.append(
+            (f"source: {plain(raw_words(action))}{f'  ({plain(action.space)})' if action.space else ''}\n", MUTED)
+        )
+    return parts
+
+
+def _decision(decision: Decision, tree: UiTree | None) -> list[Part]:
+    words = {"approve": "approved", "amend": "amended", "reject": "rejected"}[decision.verdict]
+    took = f" after {seconds_words(decision.seconds)}" if decision.seconds else ""
+    parts: list[Part] = [(f"{words} by {_who(decision.by)}{took}\n", BAD if decision.verdict == "reject" else "bold")]
+    if decision.verdict == "amend" and decision.action is not None:
+        parts.append((f"done instead: {action_words(decision.action, tree)}\n", ""))
+    if decision.note:
+        parts.append((f"{plain(decision.note)}\n", ""))
+    return parts
+
+
+def _question(question: Question) -> list[Part]:
+    parts: list[Part] = [(f"{plain(question.text)}\n", "")]
+    if question.kind == "propose":
+        parts.append(("a proposal: accept, reject, or only a question\n", MUTED))
+    return parts + [(f"  {i}  {plain(option)}\n", "") for i, option in enumerate(question.options, 1)]
+
+
+def _reply(reply: Reply) -> list[Part]:
+    parts: list[Part] = []
+    if reply.decision is not None:
+        words, style = {"accept": ("✓ accepted\n", "bold"), "reject": ("✗ rejected\n", BAD)}[reply.decision]
+        parts.append((words, style))
+    if reply.text:
+        parts.append((f"{plain(reply.text)}\n", ""))
+    facts = [
+        _took("first key after", reply.shown_at, reply.first_key_at),
+        _took("sent after", reply.shown_at, reply.sent_at),
+        f"{reply.edits} deletions" if reply.edits else "",
+    ]
+    shown = ", ".join(fact for fact in facts if fact)
+    if shown:
+        parts.append((f"{shown}\n", MUTED))
+    if reply.draft:
+        parts.append((f"typed and taken back: {plain(reply.draft)}\n", MUTED))
+    return parts
+
+
+def _facts(step: Step) -> list[Part]:
+    """What else is known of a step: when, how long, which other acts were right, the source's own fields."""
+    body: list[Part] = []
+    took = seconds_words(seconds_between(step.started, step.ended))
+    if step.started:
+        body.append((f"{when(step.started)}{f', took {took}' if took else ''}\n", MUTED))
+    if step.before.activity:
+        body.append((f"{plain(step.before.activity)}\n", MUTED))
+    usage = step.proposed.usage
+    if usage is not None:
+        body.append((f"{usage.prompt_tokens or 0} + {usage.completion_tokens or 0} tokens\n", MUTED))
+    body += [(f"also right: {action_words(other, step.before.tree)}\n", MUTED) for other in step.accepted]
+    body += [(f"{plain(key)}: {plain(_json(value))}\n", MUTED) for key, value in step.extra.items()]
+    return _section("Also", body) if body else []
+
+
+def _run_facts(started: Started, *, outcomes: bool) -> list[Part]:
+    task, source = started.task, started.source
+    facts = {
+        "task": f"{task.id} ({task.kind})",
+        "agent": started.agent.shown if outcomes else "",
+        "persona": started.persona.name if started.persona else task.persona,
+        "person": started.user.shown if started.user else "",
+        "phone": f"{started.device.kind} {started.device.model}".strip(),
+        "started": when(started.at),
+        "source": f"{source.format} {source.path}".strip() if source else "",
+    }
+    return [(f"{name:<8} {plain(value, lines=False)}\n", "") for name, value in facts.items() if value]
+
+
+def _took(words: str, earlier: str | None, later: str | None) -> str:
+    seconds = seconds_words(seconds_between(earlier, later))
+    return f"{words} {seconds}" if seconds else ""
+
+
+def _who(actor: Actor) -> str:
+    return plain(actor.shown, lines=False)
+
+
+def _json(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
