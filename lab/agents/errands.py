@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from lab.agents.goals import Alarm, Goal, Order, Phase, Send, Switch, Write, goals_in, phase_in
-from lab.agents.habits import Open, Routine, routine_of
+from lab.agents.alarms import set_alarm
+from lab.agents.goals import Alarm, Fact, Goal, Order, Phase, Send, Switch, Write, goals_in, phase_in
+from lab.agents.habits import Open, Routine, alarm_times, routine_of
 from lab.agents.hands import Doing, GiveUp
+from lab.agents.messages import read_fact, send
+from lab.agents.notes import read_note, write_note
 from lab.agents.switches import set_switch
 from lab.agents.talk import Work, listed, listed_times
 
@@ -34,8 +37,9 @@ def settle(work: Work, routine: Routine) -> Doing[list[Goal]]:
 def ask_alarm(work: Work, times: Open, others: list[Goal]) -> Doing[int | None]:
     """The time for an alarm that the log shows at several times."""
     rest = f"I will also {listed([said(goal) for goal in others], 'and')}. " if others else ""
-    question = f"{rest}For what time shall I set the alarm? You have used {listed_times(times.minutes)}."
-    thought = f"The log shows alarms at {listed_times(times.minutes)} and none prevails, so I ask."
+    used = f" You have used {listed_times(times.minutes)}." if times.minutes else ""
+    question = f"{rest}For what time shall I set the alarm?{used}"
+    thought = f"The log shows alarms at {listed_times(times.minutes) or 'no time'} and none prevails, so I ask."
     return (yield from work.choose_time(question, times.minutes, thought))
 
 
@@ -59,9 +63,39 @@ def said(goal: Goal) -> str:
 
 
 def do(work: Work, goal: Goal) -> Doing[None]:
-    """One errand, from wherever the phone stands."""
+    """One errand, from wherever the phone stands; what it needs to know is read first."""
     match goal:
         case Switch():
             yield from set_switch(work, goal)
+        case Send():
+            text = str((yield from look_up(work, goal.fact))) if goal.fact is not None else goal.text
+            if not text:
+                raise GiveUp(f"I do not know what to write to {goal.to}")
+            yield from send(work, goal.to, text)
+        case Write():
+            text = str((yield from look_up(work, goal.fact))) if goal.fact is not None else goal.text
+            yield from write_note(work, goal.title, text)
+        case Alarm():
+            yield from _alarm(work, goal)
         case _:
             raise GiveUp(f"I do not know how to {said(goal)}")
+
+
+def _alarm(work: Work, goal: Alarm) -> Doing[None]:
+    """An alarm whose time and label may have to be read, or asked for, first."""
+    minute: int | str | None = goal.minute
+    if minute is None and goal.when is not None:
+        minute = yield from look_up(work, goal.when)
+    label = str((yield from look_up(work, goal.named))) if goal.named is not None else goal.label
+    if not isinstance(minute, int):
+        times = alarm_times(work.deeds)
+        minute = times[0] if len(times) == 1 else (yield from ask_alarm(work, Open(times), []))
+    if minute is not None:
+        yield from set_alarm(work, (minute + goal.shift) % (24 * 60), label)
+
+
+def look_up(work: Work, fact: Fact) -> Doing[str | int]:
+    """Something that stands in a message or a note; a time of day as minutes."""
+    if fact.kind == "note":
+        return (yield from read_note(work, fact.name, fact.what))
+    return (yield from read_fact(work, fact.name, fact.what))

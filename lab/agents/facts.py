@@ -15,7 +15,7 @@ _ALIKE = (
     ("board", "gate", "登机"),
 )
 """Words that mean the same turn of a journey or a meeting."""
-_CODE = re.compile(r"(?<![\w:.])(?=[\w-]*\d)[A-Za-z]{0,4}[- ]?\d[\w-]*(?![\w:]|\.\d)")
+_CODE = re.compile(r"(?<![A-Za-z0-9:.])[A-Za-z]{0,4}[- ]?\d[A-Za-z0-9-]*(?![A-Za-z0-9:]|\.\d)")
 
 
 def time_in(text: str, hint: str) -> int | None:
@@ -49,11 +49,8 @@ def code_in(text: str, what: str) -> str | None:
     thing = [w for w in words(what) if w not in ("number", "code", "no", "name", "the")]
     spots = [m.end() for w in thing for m in re.finditer(rf"\b{re.escape(w)}", text, re.IGNORECASE)]
     if not spots:
-        return max(codes, key=lambda m: (bool(re.match("[A-Za-z]", m[0])), -m.start()))[0].strip()
-    return min(
-        codes,
-        key=lambda m: min(_gap(spot, m.start()) if m.start() >= spot else 2 * (spot - m.start()) for spot in spots),
-    )[0].strip()
+        return next((m[0].strip() for m in codes if m[0][0].isalpha()), None)
+    return min(codes, key=lambda m: min(_gap(spot, m.start()) for spot in spots))[0].strip()
 
 
 def from_texts(texts: Sequence[str], what: str) -> str | int | None:

@@ -224,7 +224,11 @@ def _write(clause: str, text: str) -> list[Goal]:
 
 
 def _content(clause: str) -> str:
-    """What of a message or a note is to be passed on; all of it unless a number, a time or an address is named."""
+    """What of a message or a note is to be passed on: a number, a time, what is not ticked off, else all of it."""
+    if re.search(
+        r"\bnot (?:yet )?(?:ticked|checked|crossed|done)|\bun(?:ticked|checked)|\bstill\b|\bopen items", clause
+    ):
+        return "open"
     m = re.search(r"\bthe\s+((?:[\w-]+\s+)?(?:number|code|time|address))\b", clause, re.IGNORECASE)
     return m[1].lower() if m else "all"
 

@@ -149,6 +149,13 @@ def _together(here: Sequence[Deed]) -> Routine | None:
     return Routine(tuple(goals), open_, len(days), _middle([d.entry.minute for d in here]))
 
 
+def alarm_times(done: Sequence[Deed]) -> tuple[int, ...]:
+    """The times of day that alarms were set for, the most frequent first; only that one where it prevails."""
+    times = Counter(d.goal.minute for d in done if isinstance(d.goal, Alarm) and d.goal.minute is not None)
+    ranked = tuple(minute for minute, _ in times.most_common())
+    return ranked[:1] if ranked and times[ranked[0]] > _SHARE * times.total() else ranked
+
+
 def _night(time: datetime) -> object:
     """The day an evening belongs to: hours after midnight count to the day before."""
     return (time - timedelta(hours=4)).date()

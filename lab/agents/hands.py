@@ -20,6 +20,8 @@ T = TypeVar("T")
 
 _SYSTEM = re.compile(r"systemui|keyboard|inputmethod|\.ime\b|latin$", re.IGNORECASE)
 _UP = ("Navigate up", "Back", "Close", "Cancel", "返回")
+_LIST = re.compile(r"(RecyclerView|ListView|ScrollView)$")
+_ERASE = ("Backspace", "Delete")
 _MOST_IDLE, _MOST_ALIKE = 3, 12
 """How often one act may be done on one and the same screen, without and with effect, before the agent is lost."""
 
@@ -90,6 +92,10 @@ class Hands:
         around = [n for n in self.nodes() if (n.clickable or n.checkable) and _inside(node.bounds, n.bounds)]
         return min(around, key=lambda n: n.bounds.area, default=node)
 
+    def row_of(self, node: Node) -> list[Node]:
+        """Everything that lies around a node, itself too."""
+        return [n for n in self.nodes() if _inside(node.bounds, n.bounds)]
+
     def switch(self, *labels: str) -> Node | None:
         """The thing to be checked that is called so: itself, or what stands in the same row as the words."""
         own = self.find(*labels, role="check")
@@ -110,6 +116,12 @@ class Hands:
         """What scrolls up and down, the largest first."""
         found = [n for n in self.nodes() if n.scrollable and n.bounds.height > 300]
         return sorted(found, key=lambda n: -n.bounds.area)
+
+    def body(self) -> Node | None:
+        """Where the content stands, apart from bars: the largest list, scrollable or not, else the whole screen."""
+        lists = [n for n in self.nodes() if n.scrollable or _LIST.search(n.cls)]
+        nodes = self.nodes()
+        return max(lists, key=lambda n: n.bounds.area, default=nodes[0] if nodes else None)
 
     # -- acting ----------------------------------------------------------------------------------------------
 
@@ -176,44 +188,37 @@ class Hands:
                     break
         return self.find(*labels, exact=exact, role=role)
 
-    def fill(self, field: Node, text: str, thought: str) -> Doing[bool]:
-        """Puts a text into a field in place of what stands there; True once the field holds it."""
-        spot = field.bounds
-        for _ in range(3):
-            here = self._field_at(spot)
+    def fill(self, field: Node, text: str, thought: str, *, fresh: bool = False) -> Doing[bool]:
+        """Puts a text into a field in place of what stands there; True once the field holds it.
+
+        `fresh` where typing is likely to replace what stands there, as in a time's two digits: deleted only if not.
+        """
+        for attempt in range(3):
+            here = self._again(field)
             if here is None or here.text.strip() == text.strip():
                 return here is not None
             if not here.focused:
                 yield from self.tap(here, f"I put the cursor into {here.desc or 'the field'!r}.")
-                here = self._field_at(spot)
-                if here is None:
-                    return False
-            if here.text:
+                here = self._again(field)
+            if here is not None and here.text and (attempt or not fresh):
                 yield from self._clear(here)
-                spot = (self._field_at(spot) or here).bounds
             yield from self.act(Action("input_text", text=text), thought)
-        here = self._field_at(spot)
+        here = self._again(field)
         return here is not None and here.text.strip() == text.strip()
 
     def _clear(self, field: Node) -> Doing[None]:
         """Deletes what stands in the field with the cursor, by the keyboard's own key where it can be seen."""
-        thought = f"I delete {field.text!r}, which stands there."
-        clear = self.find("Clear", "Clear text", exact=True)
-        if clear is not None and abs(clear.bounds.center[1] - field.bounds.center[1]) < 150:
-            yield from self.tap(clear, thought)
-            return
         for _ in range(len(field.text)):
-            key = next((n for n in self.seen.tree.nodes() if n.desc in ("Backspace", "Delete") and n.clickable), None)
+            key = next((n for n in self.seen.tree.nodes() if n.desc in _ERASE and n.clickable), None)
             if key is None:
                 return
-            yield from self.tap(key, thought)
+            yield from self.act(Action("click", at=key.bounds.center), f"I delete {field.text!r}, which stands there.")
 
-    def _field_at(self, spot: Bounds) -> Node | None:
-        """The field nearest to where one was: it moves when the keyboard comes."""
+    def _again(self, field: Node) -> Node | None:
+        """A field seen before, on the screen as it is now: it moves when the keyboard comes."""
         fields = self.fields()
-        focused = [field for field in fields if field.focused]
-        near = min(fields, key=lambda f: abs(f.bounds.center[1] - spot.center[1]), default=None)
-        return focused[0] if len(focused) == 1 and near is not None and _near(focused[0], spot) else near
+        same = [f for f in fields if (f.id, f.desc) == (field.id, field.desc)] or fields
+        return min(same, key=lambda f: abs(f.bounds.center[1] - field.bounds.center[1]), default=None)
 
     def open_app(self, *names: str, hints: Sequence[str] = ()) -> Doing[bool]:
         """Opens an app from the home screen by its name, or by a word of what such apps are called; True once open."""
@@ -267,7 +272,3 @@ def _role(node: Node, role: str) -> bool:
 
 def _inside(inner: Bounds, outer: Bounds) -> bool:
     return outer.cut(inner) == inner
-
-
-def _near(field: Node, spot: Bounds) -> bool:
-    return abs(field.bounds.center[1] - spot.center[1]) < 1200
