@@ -160,8 +160,8 @@ def print_json(value: Any) -> None:
     sys.stdout.flush()
 
 
-def print_table(columns: list[str], rows: list[list[str]]) -> None:
-    """A table for people; cells are plain characters, whatever they hold."""
+def print_table(columns: list[str], rows: list[list[str]], *, wide: str = "") -> None:
+    """A table for people; cells are plain characters, whatever they hold. `wide` names the column that may fold."""
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
@@ -170,10 +170,10 @@ def print_table(columns: list[str], rows: list[list[str]]) -> None:
 
     table = Table(box=None, pad_edge=False, header_style="bold")
     for column in columns:
-        table.add_column(column, overflow="fold", no_wrap=False)
+        table.add_column(column, overflow="fold" if column == wide else "ellipsis", no_wrap=column != wide)
     for row in rows:
         table.add_row(*(Text(plain(cell, lines=False)) for cell in row))
-    Console(highlight=False, soft_wrap=not sys.stdout.isatty()).print(table)
+    Console(highlight=False, width=None if sys.stdout.isatty() else 240).print(table)
 
 
 def say(text: str) -> None:

@@ -36,7 +36,7 @@ def tasks(args: argparse.Namespace) -> int:
         print_json(lines)
     else:
         rows = [[line.id, line.kind, line.title, line.persona or "-", line.instruction or "(none)"] for line in lines]
-        print_table(["task", "kind", "title", "persona", "instruction"], rows)
+        print_table(["task", "kind", "title", "persona", "instruction"], rows, wide="instruction")
     return 0
 
 

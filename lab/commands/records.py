@@ -13,6 +13,9 @@ from lab.output import ImportFailure, ImportResult, Packed, Shown, TraceLine, pr
 from lab.settings import load
 from lab.trace import Started
 
+SHORT_ID = 13
+"""Characters of an id that tell runs apart in a list: a uuid7's whole millisecond."""
+
 
 def traces(args: argparse.Namespace) -> int:
     """The runs in the database, newest first."""
@@ -27,7 +30,8 @@ def traces(args: argparse.Namespace) -> int:
             say(f"no runs in {store.path}; `hitlab demo` makes one, `hitlab import PATH` brings yours")
         else:
             columns = ["id", "task", "agent", "persona", "steps", "asked", "answered", "status", "score", "source"]
-            print_table(columns, [[_cell(getattr(line, n)) for n in line.__struct_fields__] for line in lines])
+            rows = [[_cell(getattr(line, name)) for name in line.__struct_fields__] for line in lines]
+            print_table(columns, [[row[0][:SHORT_ID], *row[1:]] for row in rows], wide="task")
     return 0
 
 
@@ -79,7 +83,7 @@ def bring(args: argparse.Namespace) -> int:
         result = ImportResult(report.imported, report.skipped, failed)
         if args.json:
             print_json(result)
-        else:
+        elif result.imported or result.skipped:
             say(f"{result.imported} imported, {result.skipped} already there, {len(failed)} failed, in {store.path}")
         for failure in failed:
             warn(failure.error)

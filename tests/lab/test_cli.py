@@ -1,0 +1,205 @@
+"""Every command as a user gives it: what it prints, what it refuses, the one document of --json."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import jsonschema
+import msgspec
+import pytest
+
+from lab.cli import main
+from lab.output import schemas
+
+SHARED = Path(__file__).parents[2].parent / "shared" / "traces"
+RUNS = SHARED / "mobileworld" / "runs"
+needs_runs = pytest.mark.skipif(not RUNS.is_dir(), reason="the recorded MobileWorld runs are not here")
+
+
+class Done(NamedTuple):
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.out)
+
+
+Hitlab = Callable[..., Done]
+
+
+@pytest.fixture
+def hitlab(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Hitlab:
+    for kind in ("DATA", "CONFIG", "CACHE"):
+        monkeypatch.setenv(f"XDG_{kind}_HOME", str(tmp_path / kind.lower()))
+    monkeypatch.chdir(tmp_path)
+
+    def run(*args: object) -> Done:
+        capfd.readouterr()
+        try:
+            code = main([str(arg) for arg in args])
+        except SystemExit as exit:
+            code = int(exit.code or 0)
+        return Done(code, *capfd.readouterr())
+
+    return run
+
+
+def fits(document: Any, name: str) -> bool:
+    """Raises where a document does not fit the schema that `hitlab schema NAME` prints."""
+    jsonschema.validate(document, msgspec.json.schema(schemas()[name]))
+    return True
+
+
+def test_the_demo_prints_one_document_and_its_run_can_be_listed_and_shown(hitlab: Hitlab) -> None:
+    result = hitlab("demo", "--headless", "--json").json
+    assert fits(result, "demo")
+    assert (result["status"], result["score"]) == ("completed", 1.0)
+    assert result["steps"] >= 5
+    assert result["questions"] >= 1
+    assert result["replies"] == result["questions"]
+
+    [line] = hitlab("traces", "--json").json
+    assert fits([line], "traces")
+    assert {key: line[key] for key in ("id", "steps", "questions", "score")} == {
+        "id": result["trace"],
+        "steps": result["steps"],
+        "questions": result["questions"],
+        "score": 1.0,
+    }
+    shown = hitlab("show", result["trace"][:13], "--json").json
+    assert fits(shown, "show")
+    assert len(shown["steps"]) == result["steps"]
+    told = hitlab("show", result["trace"]).out
+    assert "agent asks" in told
+    assert "answers" in told
+
+
+def test_the_demo_without_a_terminal_tells_the_run(hitlab: Hitlab) -> None:
+    done = hitlab("demo")
+    assert done.code == 0
+    assert "agent asks" in done.out
+    assert "completed, score 1" in done.out
+
+
+def test_events_are_printed_as_lines_that_the_file_holds(hitlab: Hitlab) -> None:
+    done = hitlab("live", "usual_lunch", "--events", "--db", "e.db")
+    events = [json.loads(line) for line in done.out.splitlines()]
+    assert [event["event"] for event in (events[0], events[-1])] == ["started", "ended"]
+    assert [event["seq"] for event in events] == list(range(len(events)))
+    for event in events:
+        fits(event, "event")
+
+
+@pytest.mark.parametrize("name", ["tasks", "personas", "where", "doctor"])
+def test_lists_fit_their_schema(hitlab: Hitlab, name: str) -> None:
+    done = hitlab(name, "--json")
+    assert done.code in (0, 3)
+    assert fits(done.json, name)
+    assert done.json
+    assert hitlab(name).out.strip()
+
+
+def test_every_schema_is_a_schema(hitlab: Hitlab) -> None:
+    names = hitlab("schema", "--json").json
+    assert "task" in names
+    for name in names:
+        schema = hitlab("schema", name).json
+        jsonschema.Draft202012Validator.check_schema(schema)
+        assert schema["title"] == name
+    refused = hitlab("schema", "nothing")
+    assert refused.code == 2
+    assert "nothing" in refused.err
+
+
+@needs_runs
+def test_import_counts_what_came_in_and_a_second_time_nothing(hitlab: Hitlab) -> None:
+    first = hitlab("import", RUNS, "--db", "x.db", "--json").json
+    assert fits(first, "import")
+    assert first == {"imported": 26, "skipped": 0, "failed": []}
+    assert hitlab("import", RUNS, "--db", "x.db", "--json").json == {"imported": 0, "skipped": 26, "failed": []}
+    runs = hitlab("traces", "--db", "x.db", "--json").json
+    assert (len(runs), sum(r["questions"] for r in runs), sum(r["replies"] for r in runs)) == (26, 33, 33)
+    assert {run["source"] for run in runs} == {"knowu"}
+
+
+@needs_runs
+def test_what_is_broken_is_named_and_the_rest_comes_in(hitlab: Hitlab, tmp_path: Path) -> None:
+    whole = next(RUNS.rglob("traj.json"))
+    good, bad = tmp_path / "in" / "Good" / "traj.json", tmp_path / "in" / "Bad" / "traj.json"
+    for path in (good, bad):
+        path.parent.mkdir(parents=True)
+        path.write_bytes(whole.read_bytes())
+    bad.write_bytes(whole.read_bytes()[:500])
+    done = hitlab("import", tmp_path / "in", "--json", "--db", "x.db")
+    assert done.code == 3
+    assert (done.json["imported"], len(done.json["failed"])) == (1, 1)
+    assert "Bad" in done.json["failed"][0]["path"]
+    assert done.err.count("\n") == 1
+
+
+def test_pack_makes_a_copy_and_refuses_to_overwrite(hitlab: Hitlab) -> None:
+    hitlab("demo", "--headless", "--db", "a.db")
+    assert hitlab("pack", "b.db", "--db", "a.db", "--json").json["images"] is True
+    small = hitlab("pack", "c.db", "--no-images", "--db", "a.db", "--json").json
+    assert small["bytes"] < Path("b.db").stat().st_size
+    assert hitlab("traces", "--db", "c.db", "--json").json == hitlab("traces", "--db", "a.db", "--json").json
+    assert hitlab("pack", "b.db", "--db", "a.db").code == 1
+
+
+REFUSED: list[tuple[list[str], int, str]] = [
+    (["import", "empty"], 1, "empty"),
+    (["import", "nowhere"], 1, "nowhere"),
+    (["live", "no_such_task", "--headless"], 1, "no_such_task"),
+    (["live", "bad_task.yaml", "--headless"], 1, "instructoin"),
+    (["live", "task.yaml", "--headless", "--persona", "bad_persona.yaml"], 1, "bad_persona.yaml"),
+    (["live", "--headless"], 2, "TASK"),
+    (["live", "usual_lunch", "--headless", "--user", "human"], 2, "--user script"),
+    (["live", "usual_lunch", "--headless", "--agent", "oracle"], 2, "oracle"),
+    (["live", "usual_lunch"], 1, "terminal"),
+    (["live", "--resume", "0000", "--headless"], 1, "0000"),
+    (["show", "0000", "--db", "not_there.db"], 1, "not_there.db"),
+    (["traces", "--db", "text.db"], 1, "text.db"),
+    (["traces", "--limit", "0"], 2, "--limit"),
+    (["replay", "x@zero"], 2, "zero"),
+    (["personas", "bad_persona.yaml"], 1, "bad_persona.yaml"),
+    (["tasks", "bad_task.yaml"], 1, "instructoin"),
+]
+
+
+@pytest.mark.parametrize(
+    ("args", "code", "words"), REFUSED, ids=lambda value: " ".join(value) if isinstance(value, list) else None
+)
+def test_bad_input_gets_one_sentence(hitlab: Hitlab, args: list[str], code: int, words: str) -> None:
+    Path("empty").mkdir()
+    Path("text.db").write_text("no database at all, but a text of some length\n" * 40)
+    Path("task.yaml").write_text("kind: general\ninstruction: Open the notes\n")
+    Path("bad_task.yaml").write_text("kind: general\ninstructoin: Open the notes\n")
+    Path("bad_persona.yaml").write_text("user_profile: {identity: [\n")
+    done = hitlab(*args)
+    assert done.code == code
+    assert words in done.err
+    assert done.err.startswith("hitlab: ")
+    assert done.err.count("\n") == 1
+    assert "Traceback" not in done.err
+    assert not done.out
+
+
+def test_with_json_a_refusal_is_one_document_too(hitlab: Hitlab) -> None:
+    done = hitlab("show", "0000", "--db", "not_there.db", "--json")
+    assert done.code == 1
+    assert fits(done.json, "error")
+
+
+def test_a_wrong_flag_is_a_usage_error(hitlab: Hitlab) -> None:
+    assert hitlab("traces", "--nonsense").code == 2
+    assert hitlab("live", "usual_lunch", "--json", "--events").code == 2
+
+
+def test_where_names_the_database_in_force(hitlab: Hitlab, tmp_path: Path) -> None:
+    assert hitlab("where", "--json").json["db"] == str(tmp_path / "data" / "hitlab" / "hitlab.db")
+    assert hitlab("where", "--json", "--db", "mine.db").json["db"] == "mine.db"
