@@ -56,20 +56,21 @@ class Here:
         entry = {"id": number, "app": self.app, "title": title, "text": text, "screen": screen, "args": args or {}}
         notes.append(entry | {"time": self.phone["clock"], "heads_up": heads_up})
 
-    def read(self, path: Sequence[str]) -> Any:
+    def read(self, path: Sequence[str | int]) -> Any:
         """The value below the app's own state, or None where the path leads nowhere."""
         value: Any = self.own
         for key in path:
-            if not isinstance(value, dict) or key not in value:
+            try:
+                value = value[key]
+            except (KeyError, IndexError, TypeError):
                 return None
-            value = value[key]
         return value
 
-    def set(self, path: Sequence[str], value: Any) -> None:
-        """Puts a value below the app's own state; mappings on the way are made."""
-        place = self.own
+    def set(self, path: Sequence[str | int], value: Any) -> None:
+        """Puts a value below the app's own state, at a path that is there up to its last key."""
+        place: Any = self.own
         for key in path[:-1]:
-            place = place.setdefault(key, {})
+            place = place[key]
         place[path[-1]] = value
 
 

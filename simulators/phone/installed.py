@@ -8,10 +8,14 @@ from random import Random
 from lab.errors import LabError
 from simulators.phone import nav
 from simulators.phone.app import App, State
+from simulators.phone.apps.clock import Clock
+from simulators.phone.apps.food import Food
 from simulators.phone.apps.launcher import Launcher
+from simulators.phone.apps.messages import Messages
+from simulators.phone.apps.notes import Notes
 from simulators.phone.apps.settings import Settings
 
-APPS: dict[str, App] = {app.id: app for app in (Launcher(), Settings())}
+APPS: dict[str, App] = {app.id: app for app in (Launcher(), Messages(), Food(), Notes(), Clock(), Settings())}
 
 
 def first_state(seed: int, clock: str) -> State:
@@ -25,7 +29,7 @@ def first_state(seed: int, clock: str) -> State:
         "apps": {app.id: app.first_state(Random(f"{seed}/{app.id}"), now) for app in APPS.values()},
         "nav": nav.first({app.id: app.root for app in APPS.values()}),
         "focus": None,
-        "keyboard": {"page": "letters", "shift": "off"},
+        "keyboard": {"page": "letters", "shift": "off", "fresh": False},
         "scroll": {},
         "notifications": [],
         "shade": False,

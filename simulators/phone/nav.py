@@ -31,7 +31,7 @@ def scope(state: State, app: str, depth: int) -> str:
 
 def focus(state: State, field: str | None) -> None:
     state["focus"] = field
-    state["keyboard"] = {"page": "letters", "shift": "off"}
+    state["keyboard"] = {"page": "letters", "shift": "off", "fresh": False}
 
 
 def push(state: State, app: str, screen: str, args: State) -> None:

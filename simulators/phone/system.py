@@ -150,7 +150,7 @@ def overview(state: State, apps: Mapping[str, App]) -> Screen:
     body = Column(
         [
             Space(150),
-            ListView([Space(110), *cards, Space(110)], id="recents", gap=0, across=True, height=1660),
+            ListView([Space(178), *cards, Space(178)], id="recents", gap=0, across=True, height=1660),
             Column([Button("Clear all", "tonal", on=("forget_all",))], align="center"),
         ]
     )

@@ -14,7 +14,7 @@ from simulators.phone.installed import APPS, named
 from simulators.phone.stage import focused, windows
 from simulators.phone.theme import HEIGHT, STATUS_BAR, WIDTH
 from simulators.phone.tree import hit
-from simulators.phone.views import Act
+from simulators.phone.views import Act, Field
 
 _ACT_MS, _WAIT_MS = 2000, 1000
 _MIDDLE = (WIDTH // 2, HEIGHT // 2)
@@ -86,6 +86,7 @@ def tap(state: State, shown: list[Window], at: Point) -> None:
     if box is not None and box.field is not None and box.on is None:
         if box.field.enabled:
             nav.focus(state, box.field.id)
+            state["keyboard"] |= {"fresh": box.field.fresh, "page": "numbers" if box.field.numeric else "letters"}
     elif box is not None and box.on is not None:
         act(state, window.owner, box.on, shown)
     elif window.modal and not window.root.bounds.holds(*at) and window.outside:
@@ -180,8 +181,14 @@ def _write(state: State, shown: list[Window], key: str) -> None:
     if box is None or box.field is None:
         return
     here = _front(state)
-    here.set(box.field.bind, keyboard.typed(str(here.read(box.field.bind) or ""), key, state))
+    here.set(box.field.bind, keyboard.typed(_before(here, box.field, state), key, state))
     APPS[here.app].edited(here, box.field.id)
+
+
+def _before(here: Here, field: Field, state: State) -> str:
+    """The text that typing goes on from: none where the first key replaces all."""
+    fresh, state["keyboard"]["fresh"] = state["keyboard"]["fresh"], False
+    return "" if fresh else str(here.read(field.bind) or "")
 
 
 def _type(state: State, shown: list[Window], text: str) -> None:
@@ -191,7 +198,7 @@ def _type(state: State, shown: list[Window], text: str) -> None:
         raise LabError("input text", "no text field has the cursor", "Tap a text field first.")
     here = _front(state)
     words = text if box.field.many else " ".join(text.splitlines())
-    here.set(box.field.bind, str(here.read(box.field.bind) or "") + words)
+    here.set(box.field.bind, _before(here, box.field, state) + words)
     APPS[here.app].edited(here, box.field.id)
 
 

@@ -105,10 +105,11 @@ class Chip(View):
 class Field(View):
     """A text field whose value stands at `bind`, a path of keys below the app's state.
 
-    `action` is what the keyboard's enter key says; `submit` is the act it does.
+    `action` is what the keyboard's enter key says; `submit` is the act it does. `many` lets it have lines; with
+    `fresh` the first key after it got the cursor replaces what stands there.
     """
 
-    bind: Sequence[str]
+    bind: Sequence[str | int]
     hint: str = ""
     kind: Literal["outline", "search", "plain", "box"] = "outline"
     style: str = "body"
@@ -116,6 +117,7 @@ class Field(View):
     submit: Act | None = None
     many: bool = False
     numeric: bool = False
+    fresh: bool = False
     password: bool = False
     align: Literal["left", "center"] = "left"
 

@@ -1,0 +1,196 @@
+"""Clock: alarms, a timer and a stopwatch.
+
+State, `apps.clock`: `alarms`, each `{time: "HH:MM", label, days: ["Mon", ...], on}` (no days: once); `draft`, the
+alarm being edited (`hour`, `minute`, `label` as typed, `days`, `index` or null for a new one); `timer`
+(`minutes` as typed, `left` in seconds, `ends` as a time or null); `stopwatch` (`passed` in seconds, `started` as a
+time or null, `laps` in seconds); `tab` (Alarm | Timer | Stopwatch).
+"""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from random import Random
+from typing import Any
+
+from simulators.phone.app import App, Here, State
+from simulators.phone.apps.clock_views import (
+    DAYS,
+    alarm_card,
+    alarm_form,
+    days_words,
+    stopwatch_body,
+    timer_body,
+)
+from simulators.phone.views import Button, Dialog, ListView, Page, Screen, Space, Text, View
+from simulators.phone.widgets import actions, app_bar, empty, fab, icon_button, inset, tabs
+
+
+class Clock(App):
+    id, label, icon, colour, hue = "clock", "Clock", "clock", "#4a4fb8", 238
+
+    def first_state(self, rng: Random, clock: datetime) -> State:
+        work = list(DAYS[:5])
+        return {
+            "alarms": [
+                {"time": "06:40", "label": "Train", "days": work, "on": True},
+                {"time": "07:30", "label": "Swim", "days": ["Sat"], "on": True},
+                {"time": "14:50", "label": "Group meeting", "days": ["Fri"], "on": True},
+                {"time": "22:30", "label": "Read, then sleep", "days": [], "on": False},
+            ],
+            "draft": {"hour": "07", "minute": "00", "label": "", "days": [], "index": None},
+            "timer": {"minutes": "10", "left": 0, "ends": None},
+            "stopwatch": {"passed": 0, "started": None, "laps": []},
+            "tab": "Alarm",
+        }
+
+    def screen_home(self, here: Here) -> Screen:
+        tab = str(here.own["tab"])
+        foot = tabs([(name, name.lower(), ("tab", name)) for name in ("Alarm", "Timer", "Stopwatch")], tab)
+        bar = Text(tab if tab != "Alarm" else "Alarms", "headline", pad=(48, 32, 48, 24), id="title")
+        if tab == "Timer":
+            return Page(timer_body(here), bar=bar, foot=foot)
+        if tab == "Stopwatch":
+            return Page(stopwatch_body(here), bar=bar, foot=foot)
+        order = sorted(range(len(here.own["alarms"])), key=lambda i: str(here.own["alarms"][i]["time"]))
+        rows: list[View | None] = [inset(alarm_card(here.own["alarms"][i], i)) for i in order]
+        nothing = empty("alarm", "No alarms", "Add one with the button below.")
+        new = fab("add", "Add alarm", ("new",), "add_alarm")
+        return Page(ListView([*(rows or [nothing]), Space(220)], id="alarms", gap=24), bar=bar, foot=foot, fab=new)
+
+    def do_tab(self, here: Here, name: str) -> None:
+        here.focus(None)
+        here.own["tab"] = name
+
+    def do_new(self, here: Here) -> None:
+        here.own["draft"] = {"hour": "07", "minute": "00", "label": "", "days": [], "index": None}
+        here.go("alarm")
+
+    def do_edit(self, here: Here, index: int) -> None:
+        alarm = here.own["alarms"][index]
+        hour, _, minute = str(alarm["time"]).partition(":")
+        words = {"label": alarm.get("label", ""), "days": list(alarm.get("days", []))}
+        here.own["draft"] = {"hour": hour, "minute": minute, **words, "index": index}
+        here.go("alarm")
+
+    def screen_alarm(self, here: Here) -> Screen:
+        index = here.own["draft"]["index"]
+        remove = (
+            icon_button("delete", "Delete alarm", ("go", "delete", {"index": index})) if index is not None else None
+        )
+        bar = app_bar("Add alarm" if index is None else "Edit alarm", remove)
+        foot = actions(Button("Cancel", "outlined", on=("back",)), Button("Save", on=("save",), id="save"))
+        return Page(ListView([alarm_form(here.own["draft"])], id="alarm"), bar=bar, foot=foot)
+
+    def edited(self, here: Here, field: str) -> None:
+        """Times keep their last two digits."""
+        draft, timer = here.own["draft"], here.own["timer"]
+        if field in ("hour", "minute"):
+            draft[field] = "".join(ch for ch in str(draft[field]) if ch.isdecimal())[-2:]
+        if field == "timer_minutes":
+            timer["minutes"] = "".join(ch for ch in str(timer["minutes"]) if ch.isdecimal())[-3:]
+
+    def do_step(self, here: Here, part: str, by: int) -> None:
+        draft = here.own["draft"]
+        most = 24 if part == "hour" else 60
+        draft[part] = f"{(_number(draft[part]) + by) % most:02d}"
+
+    def do_day(self, here: Here, day: str) -> None:
+        days = here.own["draft"]["days"]
+        here.own["draft"]["days"] = [d for d in DAYS if (d in days) != (d == day)]
+
+    def do_save(self, here: Here) -> None:
+        draft = here.own["draft"]
+        hour, minute = _number(draft["hour"]), _number(draft["minute"])
+        if hour > 23 or minute > 59 or not draft["hour"] or not draft["minute"]:
+            here.toast("Enter an hour from 0 to 23 and a minute from 0 to 59")
+            return
+        alarm = {
+            "time": f"{hour:02d}:{minute:02d}",
+            "label": str(draft["label"]).strip(),
+            "days": draft["days"],
+            "on": True,
+        }
+        if draft["index"] is None:
+            here.own["alarms"].append(alarm)
+        else:
+            here.own["alarms"][draft["index"]] = alarm
+        here.back()
+        here.toast(f"Alarm set for {alarm['time']}, {days_words(alarm['days']).lower()}")
+
+    def screen_delete(self, here: Here) -> Screen:
+        alarm = here.own["alarms"][here.args["index"]]
+        name = f"{alarm['time']} {alarm.get('label', '')}".strip()
+        return Dialog(
+            "Delete this alarm?",
+            Text(name, "body", "faint"),
+            [Button("Cancel", "text", on=("back",)), Button("Delete", "danger", on=("delete", here.args["index"]))],
+        )
+
+    def do_delete(self, here: Here, index: int) -> None:
+        here.back(len(here.phone["nav"]["stacks"][self.id]) - 1)
+        del here.own["alarms"][index]
+        here.toast("Alarm deleted")
+
+    def do_minutes(self, here: Here, minutes: int) -> None:
+        here.focus(None)
+        here.own["timer"]["minutes"] = str(max(1, min(999, minutes)))
+
+    def do_start_timer(self, here: Here) -> None:
+        timer = here.own["timer"]
+        here.focus(None)
+        left = timer["left"] or 60 * _number(timer["minutes"])
+        if not left:
+            here.toast("Enter the minutes first")
+            return
+        timer |= {"left": left, "ends": (here.clock + timedelta(seconds=left)).isoformat()}
+
+    def do_pause_timer(self, here: Here) -> None:
+        timer = here.own["timer"]
+        if timer["ends"]:
+            left = datetime.fromisoformat(timer["ends"]) - here.clock
+            timer |= {"left": max(1, round(left.total_seconds())), "ends": None}
+
+    def do_reset_timer(self, here: Here) -> None:
+        here.own["timer"] |= {"left": 0, "ends": None}
+
+    def do_run(self, here: Here) -> None:
+        """Starts the stopwatch, or stops it."""
+        watch = here.own["stopwatch"]
+        if watch["started"]:
+            passed = here.clock - datetime.fromisoformat(watch["started"])
+            watch |= {"passed": watch["passed"] + round(passed.total_seconds()), "started": None}
+        else:
+            watch["started"] = here.clock.isoformat()
+
+    def do_lap(self, here: Here, seconds: int) -> None:
+        here.own["stopwatch"]["laps"].append(seconds)
+
+    def do_clear(self, here: Here) -> None:
+        here.own["stopwatch"] = {"passed": 0, "started": None, "laps": []}
+
+    def tick(self, here: Here, before: datetime, after: datetime) -> None:
+        """Rings what fell due: a timer, an alarm. One that does not repeat is then off."""
+        timer = here.own["timer"]
+        if timer["ends"] and datetime.fromisoformat(timer["ends"]) <= after:
+            timer |= {"left": 0, "ends": None}
+            here.notify("Timer done", "Your timer has run out.", "home")
+        for alarm in here.own["alarms"]:
+            if alarm.get("on") and _due(alarm, before, after):
+                alarm["on"] = bool(alarm.get("days"))
+                here.notify(f"Alarm {alarm['time']}", str(alarm.get("label") or "It is time."), "home")
+
+
+def _due(alarm: dict[str, Any], before: datetime, after: datetime) -> bool:
+    """Whether an alarm's time lies after `before` and not after `after`."""
+    hour, minute, *_ = (_number(part) for part in f"{alarm['time']}:0".split(":"))
+    for days in range(min(7, (after.date() - before.date()).days) + 1):
+        day = before + timedelta(days=days)
+        at = day.replace(hour=hour % 24, minute=minute % 60, second=0, microsecond=0)
+        if before < at <= after and (not alarm.get("days") or DAYS[at.weekday()] in alarm["days"]):
+            return True
+    return False
+
+
+def _number(text: Any) -> int:
+    digits = "".join(ch for ch in str(text) if ch.isdecimal())
+    return int(digits) if digits else 0

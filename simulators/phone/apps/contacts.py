@@ -1,0 +1,56 @@
+"""Whom the phone's owner knows, and what was last written: all of them invented.
+
+A thread is a name, how many messages are unread, and lines of (mine, minutes ago, text).
+"""
+
+from __future__ import annotations
+
+CONTACTS: tuple[dict[str, str], ...] = (
+    {"name": "Noor Haddad", "number": "+65 5550 1820"},
+    {"name": "Jonas Weil", "number": "+65 5550 7714"},
+    {"name": "陈伟", "number": "+65 5550 3306"},
+    {"name": "Priya Raman", "number": "+65 5550 6482"},
+    {"name": "Mamá", "number": "+34 555 010 244"},
+    {"name": "Dr. Okafor", "number": "+65 5550 9057"},
+    {"name": "林小雨", "number": "+65 5550 2291"},
+    {"name": "Tomas Brandt", "number": "+49 555 019 63"},
+    {"name": "Building desk", "number": "+65 5550 0007"},
+    {"name": "Quayside Dental", "number": "+65 5550 4410"},
+)
+
+_DAY = 24 * 60
+
+THREADS: tuple[tuple[str, int, tuple[tuple[bool, int, str], ...]], ...] = (
+    ("Noor Haddad", 1, (
+        (False, 2 * _DAY + 90, "How did the polymer films come out?"),
+        (True, 2 * _DAY + 84, "Two cracked, one is perfect. I will take the perfect one as a sign."),
+        (False, 2 * _DAY + 80, "Science!"),
+        (True, _DAY + 300, "Are you in the lab on Thursday? I could use a second pair of eyes on the X-ray data."),
+        (False, _DAY + 280, "Yes, from ten. Bring the notebook with the annealing times please."),
+        (True, _DAY + 275, "Will do."),
+        (False, 35, "Lunch this week? The new place by the canal has a garden."),
+    )),
+    ("陈伟", 2, (
+        (True, _DAY + 200, "陈老师，样品已经放在四楼的冰箱里了。"),
+        (False, _DAY + 190, "收到，谢谢！标签写清楚了吗？"),
+        (True, _DAY + 188, "写了，蓝色盖子的那三个。"),
+        (False, 75, "周五下午三点的组会改到二楼会议室。"),
+        (False, 74, "麻烦你带上上次的数据。"),
+    )),
+    ("Jonas Weil", 0, (
+        (False, _DAY + 520, "Climbing on Saturday? I booked two slots at nine, just in case."),
+        (True, _DAY + 500, "Yes! I need to get away from my desk."),
+        (False, _DAY + 495, "Great. I will bring the rope, you bring the snacks."),
+    )),
+    ("Mamá", 0, (
+        (False, 3 * _DAY + 60, "Did the parcel arrive, cariño?"),
+        (True, 3 * _DAY + 20, "It did. The olives did not survive customs, but the scarf is lovely."),
+        (False, 3 * _DAY + 15, "I knew I should have sent two jars."),
+    )),
+    ("Quayside Dental", 0, (
+        (False, 5 * _DAY, "Your check-up is on 24 March at 16:30. Reply to this message to change it."),
+    )),
+    ("Building desk", 0, (
+        (False, 6 * _DAY, "The lifts in Block 14 are serviced on Sunday between 10:00 and 12:00."),
+    )),
+)  # fmt: skip

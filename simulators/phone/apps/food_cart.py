@@ -1,0 +1,246 @@
+"""The food app's second half: cart, address, payment, order, and the orders so far."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Any
+
+from simulators.phone import nav
+from simulators.phone.app import App, Here, State
+from simulators.phone.apps.food_views import item_words, money, tab_bar
+from simulators.phone.views import (
+    Button,
+    Column,
+    Field,
+    Icon,
+    Line,
+    ListView,
+    Page,
+    Row,
+    Screen,
+    Sheet,
+    Space,
+    Text,
+    View,
+)
+from simulators.phone.widgets import app_bar, badge, card, empty, icon_button, inset, item, marked, section
+
+
+class Cart(App):
+    """What happens once a dish is chosen; `Food` adds the looking and choosing."""
+
+    def restaurant(self, here: Here, name: str) -> State:
+        """The restaurant of that name."""
+        return next(dict(place) for place in here.own["restaurants"] if place["name"] == name)
+
+    def dish(self, here: Here, restaurant: str, name: str) -> State:
+        """A dish of that restaurant."""
+        parts = self.restaurant(here, restaurant)["sections"]
+        return next(dict(dish) for part in parts for dish in part["dishes"] if dish["name"] == name)
+
+    def price(self, here: Here, dish: State) -> float:
+        """What one of the dish costs as it is chosen now."""
+        choice = here.own["choice"]
+        total = float(dish["price"])
+        for group, label in choice["options"].items():
+            total += sum(float(more) for name, more in here.own["option_groups"].get(group, []) if name == label)
+        total += sum(float(here.own["extra_prices"].get(extra, 0)) for extra in choice["extras"])
+        return round(total, 2)
+
+    def put(self, here: Here, restaurant: str, dish: str) -> None:
+        """Puts the dish as chosen into the cart; the same choice again only raises its quantity."""
+        choice, cart = here.own["choice"], here.own["cart"]
+        cart["restaurant"] = restaurant
+        price = self.price(here, self.dish(here, restaurant, dish))
+        entry = {"dish": dish, "quantity": choice["quantity"], "options": dict(choice["options"])}
+        entry |= {"extras": list(choice["extras"]), "price": price}
+        for other in cart["items"]:
+            if {**other, "quantity": 0} == {**entry, "quantity": 0}:
+                other["quantity"] += entry["quantity"]
+                return
+        cart["items"].append(entry)
+
+    def cart_button(self, here: Here) -> View | None:
+        """The way to the cart; None while it is empty."""
+        items = here.own["cart"]["items"]
+        count = sum(int(entry["quantity"]) for entry in items)
+        if not count:
+            return None
+        label = f"View cart  {count} item{'s' if count > 1 else ''}  {money(_subtotal(items))}"
+        button = Button(label, icon="cart", on=("go", "cart"), id="view_cart")
+        return Column([button], pad=(48, 16))
+
+    def do_tab(self, here: Here, name: str) -> None:
+        """Between the two tabs; neither lies over the other twice."""
+        while nav.pop(here.phone, self.id):
+            continue
+        if name != self.root:
+            here.go(name)
+
+    def screen_cart(self, here: Here) -> Screen:
+        cart = here.own["cart"]
+        if not cart["items"]:
+            return Page(empty("cart", "Your cart is empty", "Dishes you add are shown here."), bar=app_bar("Cart"))
+        rows: list[View | None] = [section(str(cart["restaurant"]))]
+        rows += [_cart_row(entry, index) for index, entry in enumerate(cart["items"])]
+        remark = Field(["cart", "remark"], hint="Note to the restaurant", id="remark", many=True)
+        address = str(here.own["address"])
+        line = next((str(a["line"]) for a in here.own["addresses"] if a["name"] == address), "")
+        rows += [
+            inset(remark, 24, 24),
+            item(f"Deliver to {address}", line, lead=badge("place"), trail=Icon("next", 48), on=("go", "addresses"),
+                 id="address"),
+            item("Pay with", str(here.own["payment"]), lead=badge("card"), trail=Icon("next", 48),
+                 on=("go", "payments"), id="payment"),
+            self._sums(here),
+        ]  # fmt: skip
+        foot = Column(
+            [Button(f"Place order  {money(self.total(here))}", on=("order",), id="place_order")], pad=(48, 16, 48, 28)
+        )
+        return Page(ListView([*rows, Space(60)], id="cart"), bar=app_bar("Cart"), foot=foot)
+
+    def _fee(self, here: Here) -> float:
+        name = here.own["cart"]["restaurant"]
+        return next((float(place["fee"]) for place in here.own["restaurants"] if place["name"] == name), 0.0)
+
+    def total(self, here: Here) -> float:
+        """Dishes and delivery."""
+        return round(_subtotal(here.own["cart"]["items"]) + self._fee(here), 2)
+
+    def _sums(self, here: Here) -> View:
+        lines = (("Dishes", _subtotal(here.own["cart"]["items"])), ("Delivery", self._fee(here)))
+        rows: list[View | None] = [_sum(label, amount) for label, amount in lines]
+        return inset(card([*rows, Line(), _sum("Total", self.total(here), bold=True)], pad=32), 24, 0)
+
+    def do_quantity(self, here: Here, index: int, by: int) -> None:
+        items = here.own["cart"]["items"]
+        items[index]["quantity"] = int(items[index]["quantity"]) + by
+        if items[index]["quantity"] < 1:
+            del items[index]
+
+    def screen_addresses(self, here: Here) -> Screen:
+        rows: list[View | None] = [
+            marked(
+                "radio",
+                str(a["name"]),
+                a["name"] == here.own["address"],
+                ("choose", "address", a["name"]),
+                sub=str(a["line"]),
+            )
+            for a in here.own["addresses"]
+        ]
+        return Sheet(Column([*rows, Space(24)]), title="Deliver to")
+
+    def screen_payments(self, here: Here) -> Screen:
+        rows: list[View | None] = [
+            marked("radio", str(name), name == here.own["payment"], ("choose", "payment", name))
+            for name in here.own["payments"]
+        ]
+        return Sheet(Column([*rows, Space(24)]), title="Pay with")
+
+    def do_choose(self, here: Here, what: str, name: str) -> None:
+        here.own[what] = name
+        here.back()
+
+    def do_order(self, here: Here) -> None:
+        cart = here.own["cart"]
+        place = self.restaurant(here, cart["restaurant"])
+        numbers = [int("".join(filter(str.isdecimal, str(o.get("number", "")))) or 0) for o in here.own["orders"]]
+        arrives = here.clock + timedelta(minutes=int(place["minutes"]))
+        order = {
+            "number": f"N-{max([1041, *numbers]) + 1}",
+            "restaurant": cart["restaurant"],
+            "items": cart["items"],
+            "remark": str(cart["remark"]).strip(),
+            "address": here.own["address"],
+            "payment": here.own["payment"],
+            "total": self.total(here),
+            "placed": here.clock.isoformat(),
+            "eta": arrives.strftime("%H:%M"),
+            "status": "Preparing",
+        }
+        here.own["orders"].append(order)
+        here.own["cart"] = {"restaurant": "", "items": [], "remark": ""}
+        while nav.pop(here.phone, self.id):
+            continue
+        here.go("order", number=order["number"])
+        here.notify("Order placed", f"{order['restaurant']} brings it at about {order['eta']}", "order",
+                    {"number": order["number"]}, heads_up=False)  # fmt: skip
+
+    def screen_order(self, here: Here) -> Screen:
+        number = here.args["number"]
+        order: dict[str, Any] = next((o for o in here.own["orders"] if o.get("number") == number), {})
+        if not order:
+            return Page(empty("receipt", "No such order", "It is not on this phone."), bar=app_bar("Order"))
+        delivered = order.get("status") == "Delivered"
+        title = "Delivered" if delivered else "Order placed"
+        when = f"Arrived at {order['eta']}" if delivered else f"Arrives at about {order['eta']}"
+        hero = card(
+            [
+                Column(
+                    [Icon("check" if delivered else "bike", 110, "on_soft", disc="surface", disc_size=200)],
+                    align="center",
+                ),
+                Text(title, "headline", "on_soft", "center", id="status"),
+                Text(when, "title", "on_soft", "center", id="eta"),
+                Text(f"{order['status']}", "body", "on_soft", "center"),
+            ],
+            fill="soft",
+            gap=12,
+        )
+        rows: list[View | None] = [inset(hero, 8, 12), section(str(order["restaurant"]))]
+        rows += [
+            item(f"{entry['quantity']} x {entry['dish']}", item_words(entry),
+                 trail=Text(money(entry["price"] * entry["quantity"]), "item", align="right", width=190))
+            for entry in order["items"]
+        ]  # fmt: skip
+        if order.get("remark"):
+            rows.append(item("Note to the restaurant", str(order["remark"]), lead=badge("edit"), sub_lines=3))
+        rows += [
+            item(f"Deliver to {order['address']}", "", lead=badge("place")),
+            item(str(order["payment"]), f"Total {money(order['total'])}", lead=badge("card")),
+        ]
+        return Page(ListView([*rows, Space(60)], id="order"), bar=app_bar(f"Order {number}"))
+
+    def screen_orders(self, here: Here) -> Screen:
+        rows: list[View | None] = [inset(_order_card(order, here)) for order in reversed(here.own["orders"])]
+        nothing = empty("receipt", "No orders yet", "What you order is shown here.")
+        bar = Text("Orders", "headline", pad=(48, 32, 48, 24))
+        return Page(ListView([*(rows or [nothing]), Space(40)], id="orders", gap=24), bar=bar, foot=tab_bar("Orders"))
+
+
+def _subtotal(items: list[dict[str, Any]]) -> float:
+    return round(sum(float(entry["price"]) * int(entry["quantity"]) for entry in items), 2)
+
+
+def _sum(label: str, amount: float, *, bold: bool = False) -> View:
+    return Row(
+        [Text(label, "body", bold=bold, grow=1), Text(money(amount), "body", align="right", width=260, bold=bold)]
+    )
+
+
+def _cart_row(entry: dict[str, Any], index: int) -> View:
+    words = Column(
+        [
+            Text(str(entry["dish"]), "strong", lines=1, id="dish"),
+            Text(item_words(entry), "sub", "faint", lines=2, id="options") if item_words(entry) else None,
+            Text(money(entry["price"] * entry["quantity"]), "item", "primary", lines=1, id="price"),
+        ],
+        grow=1,
+    )
+    one = int(entry["quantity"]) == 1
+    less = icon_button("delete" if one else "minus", "Remove" if one else "Less", ("quantity", index, -1), id="less")
+    more = icon_button("add", "More", ("quantity", index, 1), id="more")
+    number = Text(str(entry["quantity"]), "strong", align="center", width=72, id="quantity")
+    return Row([words, Row([less, number, more], fill="high", radius=60)], gap=24, pad=(48, 12))
+
+
+def _order_card(order: dict[str, Any], here: Here) -> View:
+    placed = datetime.fromisoformat(order.get("placed") or here.phone["clock"])
+    dishes = ", ".join(f"{entry['quantity']} x {entry['dish']}" for entry in order["items"])
+    head = Row(
+        [Text(str(order["restaurant"]), "strong", lines=1, grow=1), Text(money(order["total"]), "strong", width=200)]
+    )
+    when = f"{placed.strftime('%a, %d %b, %H:%M')}   {order.get('status', '')}"
+    rows: list[View | None] = [head, Text(dishes, "body", "faint", lines=2), Text(when, "sub", "faint", lines=1)]
+    return card(rows, on=("go", "order", {"number": order["number"]}), id="order", pad=36)
