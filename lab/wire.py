@@ -30,6 +30,7 @@ _MOST_VALUES = 2_000_000
 _DEEPEST = 200
 """Levels of nesting that are read: what is read must also be written again, and writers recurse."""
 _INT_BITS = 63
+_SMALL = 2**53
 
 
 class Read(NamedTuple):
@@ -62,11 +63,7 @@ class _Cleaner:
         self.seen = 0
 
     def clean(self, value: Any, place: str, depth: int = 0) -> Any:
-        self.seen += 1
-        if depth > self.deepest:
-            raise LabError(self.what, "is nested too deeply to be read")
-        if self.seen > _MOST_VALUES:
-            raise LabError(self.what, f"holds more than {_MOST_VALUES:,} values")
+        """`value` as it can be stored; what is clean at a glance is not walked, nor its place spelt out."""
         match value:
             case str():
                 return self._text(value, place)
@@ -80,14 +77,25 @@ class _Cleaner:
                     return None
                 return value
             case dict():
+                self._count(len(value), depth)
                 return {
-                    self._text(str(k), place): self.clean(v, f"{place}.{k}" if place else str(k), depth + 1)
+                    k if _is_clean(k) else self._text(str(k), place): v
+                    if _is_clean(v)
+                    else self.clean(v, f"{place}.{k}" if place else str(k), depth + 1)
                     for k, v in value.items()
                 }
             case list() | tuple():
+                self._count(len(value), depth)
                 return [self.clean(v, f"{place}[{i}]", depth + 1) for i, v in enumerate(value)]
         self.notes.append((place, type(value).__name__))
         return self._text(str(value), place)
+
+    def _count(self, more: int, depth: int) -> None:
+        self.seen += more
+        if self.seen > _MOST_VALUES:
+            raise LabError(self.what, f"holds more than {_MOST_VALUES:,} values")
+        if depth >= self.deepest:
+            raise LabError(self.what, "is nested too deeply to be read")
 
     def _text(self, text: str, place: str) -> str:
         escaped = escape_surrogates(text)
@@ -100,6 +108,11 @@ class _Cleaner:
             return value
         self.notes.append((place, "integer too large"))
         return str(value)
+
+
+def _is_clean(value: Any) -> bool:
+    kind = type(value)
+    return value is None or (kind is str and value.isascii()) or (kind is int and -_SMALL < value < _SMALL)
 
 
 def read_json(data: bytes, what: str) -> Read:

@@ -1,4 +1,4 @@
-"""Taking in runs from files and folders: one transaction each, with totals for the command line."""
+"""Taking in runs from files and folders, with totals for the command line."""
 
 from __future__ import annotations
 
@@ -13,6 +13,10 @@ from store.formats import Failed, Known, formats, read
 from store.store import Store
 
 Outcome = Literal["imported", "skipped", "failed"]
+
+_BATCH_RUNS = 32
+_BATCH_BYTES = 16 * 1024**2
+"""Runs, and bytes of pictures, that share one transaction: each waits for the disk, and holds up other writers."""
 
 
 class Report(msgspec.Struct):
@@ -31,33 +35,57 @@ def import_paths(
 ) -> Report:
     """Imports every run below `paths`; what cannot be read is counted with its reason, and the others still come in.
 
-    `on_run` hears of each run: its id (or the path that failed) and what became of it. A file that cannot be
-    written ends the import with the store's own `LabError`; the runs before stay, whole.
+    `on_run` hears of each run once it is on the disk: its id (or the path that failed) and what became of it. A
+    file that cannot be written ends the import with the store's own `LabError`; the runs told of before stay.
     """
-    report = Report()
-
-    def tell(name: str, outcome: Outcome, error: str = "") -> None:
-        if outcome == "failed":
-            report.failed.append({"path": name, "error": error})
-        else:
-            setattr(report, outcome, getattr(report, outcome) + 1)
-        if on_run is not None:
-            on_run(name, outcome)
-
+    importing = _Import(store, on_run)
     for path in paths:
         nothing = True
         for one in read(path, format, known=store.holds):
             nothing = False
             match one:
                 case Imported():
-                    tell(one.id, "imported" if store.import_run(one) else "skipped")
+                    importing.take(one)
                 case Known():
-                    tell(one.id, "skipped")
+                    importing.tell(one.id, "skipped")
                 case Failed():
-                    tell(one.path, "failed", one.error)
+                    importing.tell(one.path, "failed", one.error)
         if nothing:
-            tell(str(path), "failed", _nothing(path, format))
-    return report
+            importing.tell(str(path), "failed", _nothing(path, format))
+    importing.flush()
+    return importing.report
+
+
+class _Import:
+    """Gathers runs into batches, and counts."""
+
+    def __init__(self, store: Store, on_run: Callable[[str, Outcome], None] | None) -> None:
+        self.store = store
+        self.on_run = on_run
+        self.report = Report()
+        self.batch: list[Imported] = []
+        self.bytes = 0
+
+    def take(self, run: Imported) -> None:
+        self.batch.append(run)
+        self.bytes += sum(len(blob.data) for blob in run.images.values())
+        if len(self.batch) >= _BATCH_RUNS or self.bytes >= _BATCH_BYTES:
+            self.flush()
+
+    def flush(self) -> None:
+        if not self.batch:
+            return
+        for run, new in zip(self.batch, self.store.import_runs(self.batch), strict=True):
+            self.tell(run.id, "imported" if new else "skipped")
+        self.batch, self.bytes = [], 0
+
+    def tell(self, name: str, outcome: Outcome, error: str = "") -> None:
+        if outcome == "failed":
+            self.report.failed.append({"path": name, "error": error})
+        else:
+            setattr(self.report, outcome, getattr(self.report, outcome) + 1)
+        if self.on_run is not None:
+            self.on_run(name, outcome)
 
 
 def _nothing(path: Path, format: str | None) -> str:

@@ -1,15 +1,40 @@
-"""Events as rows: which columns repeat what the JSON body says, and which blobs an event refers to."""
+"""Runs as rows: which columns repeat what an event's JSON says, and which blobs it refers to."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from lab.trace import AnyEvent, Asked, Ended, Observation, Proposed, Started, Step
+from lab.trace import AnyEvent, Asked, Blob, Ended, Imported, Observation, Proposed, Started, Step
 from lab.wire import encode
 
 TRACE = "INSERT INTO trace VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 EVENT = "INSERT INTO event VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+
+
+def insert_run(db: sqlite3.Connection, imported: Imported) -> bool:
+    """A run's rows, all of them, within the caller's transaction; False where the run is there already."""
+    if db.execute("SELECT 1 FROM trace WHERE id = ?", (imported.id,)).fetchone():
+        return False
+    first = imported.events[0]
+    assert isinstance(first, Started)
+    db.execute(TRACE, trace_row(first))
+    insert_blobs(db, imported.id, imported.images, imported.events)
+    db.executemany(EVENT, [event_row(imported.id, event) for event in imported.events])
+    db.executemany(
+        "INSERT INTO verdict VALUES (?, ?, ?, ?)",
+        [(imported.id, i, v.name, encode(v).decode()) for i, v in enumerate(imported.verdicts)],
+    )
+    return True
+
+
+def insert_blobs(db: sqlite3.Connection, trace_id: str, blobs: Mapping[str, Blob], events: Iterable[AnyEvent]) -> None:
+    """Blobs that are not there yet, and which of them (and of those there before) the run's events refer to."""
+    for sha256, blob in blobs.items():
+        db.execute("INSERT OR IGNORE INTO blob VALUES (?, ?, ?, ?)", (sha256, blob.mime, len(blob.data), blob.data))
+    uses = set(blobs).union(*(referred(event) for event in events))
+    db.executemany("INSERT OR IGNORE INTO use VALUES (?, ?)", [(trace_id, sha256) for sha256 in sorted(uses)])
 
 
 def trace_row(started: Started) -> tuple[Any, ...]:

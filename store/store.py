@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import threading
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,7 +13,7 @@ from typing import Any, Self
 
 from lab.errors import LabError
 from lab.trace import VERSION, AnyEvent, Blob, Ended, Imported, Started, Summary, Trace, Verdict, fold
-from lab.wire import decode, encode, escape_surrogates, unescape_surrogates
+from lab.wire import decode, escape_surrogates, unescape_surrogates
 from store import rows
 from store.connect import connect, named, prepare, told
 from store.schema import triggers
@@ -99,25 +99,19 @@ class Store:
             self._check_next(trace_id, event, last)
             if isinstance(event, Started):
                 db.execute(rows.TRACE, rows.trace_row(event))
-            _keep_blobs(db, trace_id, blobs or {}, [event])
+            rows.insert_blobs(db, trace_id, blobs or {}, [event])
             db.execute(rows.EVENT, rows.event_row(trace_id, event))
 
     def import_run(self, imported: Imported) -> bool:
         """Takes in a whole run, or nothing of it; False where it is there already."""
-        _check_whole(imported)
+        return self.import_runs([imported])[0]
+
+    def import_runs(self, batch: Sequence[Imported]) -> list[bool]:
+        """Takes in several whole runs, all or none, at the price of one wait for the disk."""
+        for imported in batch:
+            _check_whole(imported)
         with self._writing() as db:
-            if db.execute("SELECT 1 FROM trace WHERE id = ?", (imported.id,)).fetchone():
-                return False
-            first = imported.events[0]
-            assert isinstance(first, Started)
-            db.execute(rows.TRACE, rows.trace_row(first))
-            _keep_blobs(db, imported.id, imported.images, imported.events)
-            db.executemany(rows.EVENT, [rows.event_row(imported.id, event) for event in imported.events])
-            db.executemany(
-                "INSERT INTO verdict VALUES (?, ?, ?, ?)",
-                [(imported.id, i, v.name, encode(v).decode()) for i, v in enumerate(imported.verdicts)],
-            )
-        return True
+            return [rows.insert_run(db, imported) for imported in batch]
 
     def save_draft(self, trace_id: str, question_id: str, text: str) -> None:
         """Keeps what a person has typed so far; the newest counts."""
@@ -283,13 +277,6 @@ class Store:
 
 
 _FOREIGN = "SELECT * FROM pragma_foreign_key_check"
-
-
-def _keep_blobs(db: sqlite3.Connection, trace_id: str, blobs: Mapping[str, Blob], events: Iterable[AnyEvent]) -> None:
-    for sha256, blob in blobs.items():
-        db.execute("INSERT OR IGNORE INTO blob VALUES (?, ?, ?, ?)", (sha256, blob.mime, len(blob.data), blob.data))
-    uses = set(blobs).union(*(rows.referred(event) for event in events))
-    db.executemany("INSERT OR IGNORE INTO use VALUES (?, ?)", [(trace_id, sha256) for sha256 in sorted(uses)])
 
 
 def _check_whole(imported: Imported) -> None:

@@ -40,7 +40,7 @@ _FINGER: dict[Direction, Point] = {"up": (0, -4), "down": (0, 4), "left": (-2, 0
 _SCROLL: dict[Direction, Direction] = {"up": "down", "down": "up", "left": "up", "right": "up"}
 """The swipe that its server makes of a scroll: left and right move the finger up, too."""
 
-_BLOCK = re.compile(r"<(think|thinking)>(.*?)(?:</\1>|(?=<tool_call>)|\Z)", re.S)
+_BLOCK = re.compile(r"<(think|thinking)>")
 _ACT = re.compile(r"^[ \t]*Action[ \t]*[:：]|<tool_call>", re.M)
 _OPENING = re.compile(r"^\s*Thought\s*[:：]\s*")
 
@@ -96,11 +96,27 @@ def _status(name: str, goal: Any) -> Literal["complete", "infeasible"] | None:
 
 
 def thought_of(prediction: str) -> str:
-    """The reasoning in a model's output: its think block, and what stands before its action; may be empty."""
-    blocks = [found[2].strip() for found in _BLOCK.finditer(prediction)]
-    rest = _BLOCK.sub("", prediction)
+    """The reasoning in a model's output: its think blocks, and what stands before its action; may be empty."""
+    blocks, rest = _blocks(prediction)
     act = _ACT.search(rest)
     said = rest[: act.start()] if act else rest
     if act or _OPENING.match(said):
         blocks.append(_OPENING.sub("", said).strip())
     return "\n\n".join(block for block in blocks if block)
+
+
+def _blocks(prediction: str) -> tuple[list[str], str]:
+    """What stands in think blocks, and the rest; a block that is never closed ends at the tool call, or nowhere."""
+    blocks: list[str] = []
+    rest: list[str] = []
+    at = 0
+    while found := _BLOCK.search(prediction, at):
+        rest.append(prediction[at : found.start()])
+        close = f"</{found[1]}>"
+        end = prediction.find(close, found.end())
+        at = end + len(close)
+        if end < 0:
+            call = prediction.find("<tool_call>", found.end())
+            end = at = call if call >= 0 else len(prediction)
+        blocks.append(prediction[found.end() : end].strip())
+    return blocks, "".join([*rest, prediction[at:]])

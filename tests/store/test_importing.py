@@ -135,7 +135,8 @@ def test_a_store_that_cannot_be_written_ends_the_import(store: Store, tmp_path: 
 UNPRIVILEGED = """
 import os, sys
 from pathlib import Path
-from store.formats import detect
+from store.formats import detect, formats
+formats()
 if os.geteuid() == 0:
     os.setgid(65534); os.setuid(65534)
 for found in detect(Path(sys.argv[1])):
