@@ -82,12 +82,13 @@ class Box:
 @dataclass(slots=True)
 class Window:
     """A root box. `owner` handles its acts; `listed` says whether it is in the tree; `outside` is done by a tap
-    beside it where it is modal; `shade` is how much of what lies below is darkened (0 to 255)."""
+    beside it where it is modal; `inert` ones let touches through; `shade` darkens what lies below (0 to 255)."""
 
     root: Box
     owner: str
     package: str
     listed: bool = True
     modal: bool = False
+    inert: bool = False
     outside: Act | None = None
     shade: int = 0

@@ -64,7 +64,7 @@ def _(view: Chip, inner: Bounds, box: Box, env: Env) -> None:
     _label(view.text, view.icon, body, "on_soft" if view.selected or view.checked else "faint", box, env)
 
 
-_MARGIN = {"outline": (40, 28), "search": (40, 24), "plain": (0, 8), "box": (36, 24)}
+_MARGIN = {"outline": (40, 28), "search": (40, 24), "pill": (48, 24), "plain": (0, 8), "box": (36, 24)}
 
 
 def shown(view: Field, env: Env) -> str:
@@ -102,7 +102,7 @@ def _(view: Field, inner: Bounds, box: Box, env: Env) -> None:
 
 def _ground(view: Field, inner: Bounds, focused: bool, box: Box, env: Env) -> None:
     match view.kind:
-        case "search":
+        case "search" | "pill":
             box.paints.append(Round(inner, min(64, inner.height // 2), env.rgb("high")))
         case "box":
             box.paints.append(Round(inner, 28, env.rgb("soft" if focused else "highest")))
@@ -133,7 +133,9 @@ def _write(view: Field, value: str, focused: bool, room: Bounds, box: Box, env: 
     if focused:
         last = len(lines) - 1 if value else 0
         wide = fonts.width(lines[last], size, bold) if value else 0
-        start = (room.left + room.right + wide) // 2 if view.align == "center" else room.left + wide + 2
+        start = (
+            (room.left + room.right + wide) // 2 if view.align == "center" else room.left + (wide + 2 if value else -6)
+        )
         middle = top + last * pitch + pitch // 2
         caret = Bounds(start, middle - size * 3 // 5, start + 5, middle + size * 3 // 5)
         box.paints.append(Round(caret, 2, env.rgb("primary")))

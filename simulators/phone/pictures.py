@@ -37,7 +37,7 @@ def wallpaper(key: str, width: int, height: int, dark: bool) -> Image:
     small = Image.new("RGBA", (width, height))
     draw = ImageDraw.Draw(small)
     sun = (255, 224, 170, 40) if dark else (255, 246, 224, 190)
-    draw.ellipse((width * 0.58, height * 0.2, width * 0.92, height * 0.2 + width * 0.34), fill=sun)
+    draw.ellipse((width * 0.56, height * 0.3, width * 0.9, height * 0.3 + width * 0.34), fill=sun)
     hills = ((70, 62, 112), (44, 44, 84), (28, 30, 60)) if dark else ((190, 196, 226), (150, 170, 208), (112, 140, 182))
     for i, rgb in enumerate(hills):
         crest, span = height * (0.56 + 0.12 * i), width * (1.3 + 0.2 * i)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from lab.trace import Action
 from simulators.phone.phone import Phone
 
 _SCREENS: tuple[tuple[str, str, str, dict[str, Any]], ...] = (
@@ -51,8 +52,72 @@ def at(app: str, screen: str, args: dict[str, Any], *, dark: bool = False) -> Ph
     return phone
 
 
+def tap(phone: Phone, label: str) -> None:
+    """Taps the last thing on the screen with that text or description."""
+    tree = phone.observe().tree
+    found = [node for node in tree.nodes() if label in (node.text, node.desc)]
+    phone.perform(Action("click", at=tree.target(found[-1]).bounds.center))
+
+
+def _food(phone: Phone) -> Iterator[tuple[str, bytes]]:
+    tap(phone, "Smoked broth noodles")
+    yield "food-dish", phone.observe().png
+    tap(phone, "Large")
+    phone.perform(Action("scroll", direction="down"))
+    tap(phone, "Hot")
+    tap(phone, "Soft egg")
+    yield "food-dish-chosen", phone.observe().png
+    tap(phone, "Add to cart")
+    yield "food-menu-cart", phone.observe().png
+    phone.perform(Action("click", at=phone.observe().tree.find(id="view_cart")[0].bounds.center))
+    tap(phone, "Note to the restaurant")
+    phone.perform(Action("input_text", text="Please leave it with the desk"))
+    yield "food-remark", phone.observe().png
+    phone.perform(Action("navigate_back"))
+    yield "food-cart", phone.observe().png
+    phone.perform(Action("click", at=phone.observe().tree.find(id="place_order")[0].bounds.center))
+    yield "food-placed", phone.observe().png
+
+
+def _clock(phone: Phone) -> Iterator[tuple[str, bytes]]:
+    tap(phone, "Timer")
+    yield "clock-timer", phone.observe().png
+    tap(phone, "5 min")
+    tap(phone, "Start")
+    phone.perform(Action("wait", ms=42_000))
+    yield "clock-timer-running", phone.observe().png
+    tap(phone, "Stopwatch")
+    tap(phone, "Start")
+    phone.perform(Action("wait", ms=75_000))
+    tap(phone, "Lap")
+    phone.perform(Action("wait", ms=31_000))
+    tap(phone, "Lap")
+    yield "clock-stopwatch", phone.observe().png
+
+
+def _system(phone: Phone) -> Iterator[tuple[str, bytes]]:
+    note = {"app": "messages", "screen": "thread", "args": {"name": "Noor Haddad"}, "heads_up": True, "id": 1}
+    phone.lay({"notifications": [note | {"title": "Noor Haddad", "text": "Are you there? I am at the north gate."}]})
+    yield "heads-up", phone.observe().png
+    for name in ("messages", "notes", "clock"):
+        phone.perform(Action("open_app", app=name))
+    phone.perform(Action("press_recent"))
+    yield "recents", phone.observe().png
+    phone.perform(Action("swipe", at=(540, 10), direction="down"))
+    yield "shade", phone.observe().png
+    phone.perform(Action("open_app", app="messages"))
+    tap(phone, "Search messages")
+    yield "keyboard", phone.observe().png
+    tap(phone, "?123")
+    phone.perform(Action("input_text", text="nothing has this"))
+    yield "keyboard-numbers", phone.observe().png
+
+
 def shots(*, dark: bool = False) -> Iterator[tuple[str, bytes]]:
     """Name and PNG of each screen."""
     yield "launcher", at("launcher", "home", {}, dark=dark).observe().png
     for name, app, screen, args in _SCREENS:
         yield name, at(app, screen, args, dark=dark).observe().png
+    yield from _food(at("food", "menu", {"restaurant": "Copper Ladle"}, dark=dark))
+    yield from _clock(at("clock", "home", {}, dark=dark))
+    yield from _system(at("launcher", "home", {}, dark=dark))

@@ -80,7 +80,7 @@ def _note_card(entry: State, apps: Mapping[str, App], clock: datetime, ground: s
     app = apps[entry["app"]]
     words = Column(
         [
-            Row([Text(app.label, "small", "faint", grow=1), Text(_ago(entry, clock), "small", "faint")]),
+            Row([Text(app.label, "small", "faint", grow=1), Text(_ago(entry, clock), "small", "faint", "right")]),
             Text(entry.get("title", ""), "strong", lines=1),
             Text(entry.get("text", ""), "body", "faint", lines=3),
         ],
@@ -138,7 +138,8 @@ def toast(text: str, bottom: int, env: Env) -> Window:
     view.cls = "android.widget.Toast"
     wide, high = measure(view, WIDTH - 120, env)
     left = (WIDTH - wide) // 2
-    return Window(place(view, Bounds(left, bottom - high - 60, left + wide, bottom - 60), env), "system", PACKAGE)
+    box = place(view, Bounds(left, bottom - high - 320, left + wide, bottom - 320), env)
+    return Window(box, "system", PACKAGE, inert=True)
 
 
 def overview(state: State, apps: Mapping[str, App]) -> Screen:

@@ -53,6 +53,8 @@ def hit(windows: list[Window], x: int, y: int, wanted: Callable[[Box], bool]) ->
     None where a modal window is missed, or nothing is there.
     """
     for window in reversed(windows):
+        if window.inert:
+            continue
         if window.root.bounds.holds(x, y):
             found = [box for box, seen in walk(window.root) if seen.holds(x, y) and wanted(box)]
             return window, found[-1] if found else None

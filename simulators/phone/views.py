@@ -111,7 +111,7 @@ class Field(View):
 
     bind: Sequence[str | int]
     hint: str = ""
-    kind: Literal["outline", "search", "plain", "box"] = "outline"
+    kind: Literal["outline", "search", "pill", "plain", "box"] = "outline"
     style: str = "body"
     action: Literal["Done", "Search", "Send", "Next", "Enter"] = "Done"
     submit: Act | None = None

@@ -30,7 +30,7 @@ def _page(page: Page, bottom: int, env: Env) -> Box:
     page.body.grow = 1
     body: list[View | None] = [page.bar, page.body, page.foot]
     root.children.append(place(Column(body), area, env))
-    if page.fab is not None:
+    if page.fab is not None and env.focus is None:
         wide, high = measure(page.fab, WIDTH, env)
         low = bottom - (measure(page.foot, WIDTH, env)[1] if page.foot else 0) - 48
         root.children.append(place(page.fab, Bounds(WIDTH - 48 - wide, low - high, WIDTH - 48, low), env))

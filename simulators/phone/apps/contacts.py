@@ -1,6 +1,6 @@
 """Whom the phone's owner knows, and what was last written: all of them invented.
 
-A thread is a name, how many messages are unread, and lines of (mine, minutes ago, text).
+A thread is a name, how many messages are unread, and lines of (mine, days ago, time, text).
 """
 
 from __future__ import annotations
@@ -18,39 +18,37 @@ CONTACTS: tuple[dict[str, str], ...] = (
     {"name": "Quayside Dental", "number": "+65 5550 4410"},
 )
 
-_DAY = 24 * 60
-
-THREADS: tuple[tuple[str, int, tuple[tuple[bool, int, str], ...]], ...] = (
+THREADS: tuple[tuple[str, int, tuple[tuple[bool, int, str, str], ...]], ...] = (
     ("Noor Haddad", 1, (
-        (False, 2 * _DAY + 90, "How did the polymer films come out?"),
-        (True, 2 * _DAY + 84, "Two cracked, one is perfect. I will take the perfect one as a sign."),
-        (False, 2 * _DAY + 80, "Science!"),
-        (True, _DAY + 300, "Are you in the lab on Thursday? I could use a second pair of eyes on the X-ray data."),
-        (False, _DAY + 280, "Yes, from ten. Bring the notebook with the annealing times please."),
-        (True, _DAY + 275, "Will do."),
-        (False, 35, "Lunch this week? The new place by the canal has a garden."),
+        (False, 3, "17:05", "How did the polymer films come out?"),
+        (True, 3, "17:11", "Two cracked, one is perfect. I will take the perfect one as a sign."),
+        (False, 3, "17:12", "Science!"),
+        (True, 2, "15:40", "Are you in the lab on Thursday? I could use a second pair of eyes on the X-ray data."),
+        (False, 2, "15:58", "Yes, from ten. Bring the notebook with the annealing times please."),
+        (True, 2, "16:02", "Will do."),
+        (False, 1, "21:14", "Lunch this week? The new place by the canal has a garden."),
     )),
     ("陈伟", 2, (
-        (True, _DAY + 200, "陈老师，样品已经放在四楼的冰箱里了。"),
-        (False, _DAY + 190, "收到，谢谢！标签写清楚了吗？"),
-        (True, _DAY + 188, "写了，蓝色盖子的那三个。"),
-        (False, 75, "周五下午三点的组会改到二楼会议室。"),
-        (False, 74, "麻烦你带上上次的数据。"),
+        (True, 2, "11:30", "陈老师，样品已经放在四楼的冰箱里了。"),
+        (False, 2, "11:42", "收到，谢谢！标签写清楚了吗？"),
+        (True, 2, "11:43", "写了，蓝色盖子的那三个。"),
+        (False, 1, "18:20", "周五下午三点的组会改到二楼会议室。"),
+        (False, 1, "18:21", "麻烦你带上上次的数据。"),
     )),
     ("Jonas Weil", 0, (
-        (False, _DAY + 520, "Climbing on Saturday? I booked two slots at nine, just in case."),
-        (True, _DAY + 500, "Yes! I need to get away from my desk."),
-        (False, _DAY + 495, "Great. I will bring the rope, you bring the snacks."),
+        (False, 2, "19:02", "Climbing on Saturday? I booked two slots at nine, just in case."),
+        (True, 2, "19:20", "Yes! I need to get away from my desk."),
+        (False, 2, "19:21", "Great. I will bring the rope, you bring the snacks."),
     )),
     ("Mamá", 0, (
-        (False, 3 * _DAY + 60, "Did the parcel arrive, cariño?"),
-        (True, 3 * _DAY + 20, "It did. The olives did not survive customs, but the scarf is lovely."),
-        (False, 3 * _DAY + 15, "I knew I should have sent two jars."),
+        (False, 4, "20:10", "Did the parcel arrive, cariño?"),
+        (True, 4, "20:45", "It did. The olives did not survive customs, but the scarf is lovely."),
+        (False, 4, "20:47", "I knew I should have sent two jars."),
     )),
     ("Quayside Dental", 0, (
-        (False, 5 * _DAY, "Your check-up is on 24 March at 16:30. Reply to this message to change it."),
+        (False, 5, "09:00", "Your check-up is on 24 March at 16:30. Reply to this message to change it."),
     )),
     ("Building desk", 0, (
-        (False, 6 * _DAY, "The lifts in Block 14 are serviced on Sunday between 10:00 and 12:00."),
+        (False, 6, "10:15", "The lifts in Block 14 are serviced on Sunday between 10:00 and 12:00."),
     )),
 )  # fmt: skip

@@ -208,7 +208,7 @@ def _found(here: Here, query: str) -> list[View | None]:
 
 def _earlier(clock: datetime) -> State:
     """An order of last week."""
-    placed = clock - timedelta(days=6, hours=2)
+    placed = (clock - timedelta(days=6)).replace(hour=12, minute=20, second=0, microsecond=0)
     item = {"dish": "Sunday garden bowl", "quantity": 1, "options": {"Base": "Brown rice", "Size": "Regular"}}
     return {
         "number": "N-1041",

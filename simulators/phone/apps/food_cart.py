@@ -239,7 +239,10 @@ def _order_card(order: dict[str, Any], here: Here) -> View:
     placed = datetime.fromisoformat(order.get("placed") or here.phone["clock"])
     dishes = ", ".join(f"{entry['quantity']} x {entry['dish']}" for entry in order["items"])
     head = Row(
-        [Text(str(order["restaurant"]), "strong", lines=1, grow=1), Text(money(order["total"]), "strong", width=200)]
+        [
+            Text(str(order["restaurant"]), "strong", lines=1, grow=1),
+            Text(money(order["total"]), "strong", align="right", width=200),
+        ]
     )
     when = f"{placed.strftime('%a, %d %b, %H:%M')}   {order.get('status', '')}"
     rows: list[View | None] = [head, Text(dishes, "body", "faint", lines=2), Text(when, "sub", "faint", lines=1)]

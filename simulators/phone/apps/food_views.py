@@ -32,7 +32,7 @@ def tab_bar(current: str) -> View:
 def place_card(place: dict[str, Any]) -> View:
     """A restaurant in a list."""
     name = str(place["name"])
-    about = f"{place['category']}   {place['minutes']} min   {money(place['fee'])}"
+    about = f"{place['category']}   {place['minutes']} min   Delivery {money(place['fee'])}"
     stars = Row([Icon("star", 44, "primary"), Text(str(place["rating"]), "strong", width=90)], gap=10)
     words = Column(
         [Row([Text(name, "strong", lines=1, grow=1, id="name"), stars], gap=12), Text(about, "sub", "faint", lines=1)],

@@ -21,9 +21,10 @@ class Messages(App):
     id, label, icon, colour, hue = "messages", "Messages", "message", "#2f6fd6", 222
 
     def first_state(self, rng: Random, clock: datetime) -> State:
-        def message(name: str, mine: bool, minutes: int, text: str) -> State:
-            time = (clock - timedelta(minutes=minutes)).isoformat()
-            return {"from": "me" if mine else name, "text": text, "time": time}
+        def message(name: str, mine: bool, days: int, time: str, text: str) -> State:
+            hour, minute = int(time[:2]), int(time[3:])
+            then = (clock - timedelta(days=days)).replace(hour=hour, minute=minute, second=0, microsecond=0)
+            return {"from": "me" if mine else name, "text": text, "time": then.isoformat()}
 
         numbers = {person["name"]: person["number"] for person in CONTACTS}
         threads = [
@@ -192,9 +193,10 @@ def _row(thread: State, here: Here) -> View:
     when = then.strftime("%H:%M") if then.date() == here.clock.date() else then.strftime("%d %b").lstrip("0")
     preview = f"You: {last['text']}" if last["from"] == "me" else str(last["text"])
     name = str(thread["name"])
+    title = Text(name, "strong" if unread else "item", lines=1, grow=1, id="name")
     words = Column(
         [
-            Row([Text(name, "strong" if unread else "item", lines=1, grow=1, id="name"), Text(when, "small", "faint")]),
+            Row([title, Text(when, "small", "faint", "right")]),
             Row([Text(preview, "sub", "text" if unread else "faint", lines=1, bold=bool(unread), grow=1, id="preview"),
                  _unread(unread) if unread else None], gap=24),
         ],
@@ -215,7 +217,13 @@ def _unread(count: int) -> View:
 def _bubble(message: State, long: tuple[Any, ...]) -> View:
     mine = message["from"] == "me"
     text = Text(str(message["text"]), "body", "on_primary" if mine else "text", id="text")
-    time = Text(str(message.get("time", ""))[11:16], "small", "on_primary" if mine else "faint", id="time")
+    time = Text(
+        str(message.get("time", ""))[11:16],
+        "small",
+        "on_primary" if mine else "faint",
+        "right" if mine else "left",
+        id="time",
+    )
     body = Column(
         [text, time], fill="primary" if mine else "high", radius=52, pad=(44, 20, 44, 12), long=long, id="bubble"
     )
@@ -225,7 +233,7 @@ def _bubble(message: State, long: tuple[Any, ...]) -> View:
 
 def _writing(name: str) -> View:
     field = Field(
-        ["drafts", name], hint="Text message", kind="search", id="message", action="Send", submit=("send", name),
+        ["drafts", name], hint="Text message", kind="pill", id="message", action="Send", submit=("send", name),
         many=True, grow=1,
     )  # fmt: skip
     send = icon_button("send", "Send", ("send", name), disc="primary", colour="on_primary", id="send")

@@ -34,17 +34,17 @@ _FIRST: tuple[tuple[str, str, tuple[tuple[str, bool], ...], int], ...] = (
         "Weekend shopping",
         "",
         (("Oat milk", False), ("Lemons", True), ("Rice noodles", False), ("Dish soap", False)),
-        20,
+        15,
     ),
     (
         "Annealing times",
         "Film A: 40 min at 120 C\nFilm B: 55 min at 120 C\nFilm C: 40 min at 135 C, slow cooling",
         (),
-        27,
+        17,
     ),
-    ("Gift ideas for Noor", "A book about lichens, or the small brass loupe from the museum shop.", (), 70),
-    ("会议要点", "周五组会：样品进度、下个月的束线时间、新同学的安全培训。", (), 100),
-    ("Garden path walk", "Start at the north gate, then the canal, then back over the bridge. About 5 km.", (), 190),
+    ("Gift ideas for Noor", "A book about lichens, or the small brass loupe from the museum shop.", (), 40),
+    ("会议要点", "周五组会：样品进度、下个月的束线时间、新同学的安全培训。", (), 64),
+    ("Garden path walk", "Start at the north gate, then the canal, then back over the bridge. About 5 km.", (), 160),
 )
 
 
