@@ -20,7 +20,7 @@ class Bench(Vertical):
     """Stands beneath the dialogue of those who may act on a run; empty while nothing waits for them."""
 
     DEFAULT_CSS = """
-    Bench { height: auto; max-height: 70%; }
+    Bench { height: auto; max-height: 90%; }
     """
 
     @dataclass

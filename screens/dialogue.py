@@ -35,7 +35,7 @@ class Dialogue(Vertical):
 
     DEFAULT_CSS = """
     Dialogue { height: 1fr; }
-    Dialogue > #doing { height: 1; width: 1fr; }
+    Dialogue > #doing { height: 1; width: 1fr; text-wrap: nowrap; text-overflow: ellipsis; }
     """
 
     def __init__(self, clock: Clock, *, knows: bool) -> None:
@@ -44,12 +44,15 @@ class Dialogue(Vertical):
         self._knows = knows
 
     def compose(self) -> ComposeResult:
-        yield Transcript(id="transcript")
+        with Transcript(id="transcript"):
+            yield Static("Nothing was said yet. A question of the agent will stand here.", id="silence", markup=False)
         yield Static("", id="doing", markup=False)
 
     def say(self, line: str) -> None:
         """What goes on now, in one line."""
-        self.query_one("#doing", Static).update(Text(plain(line, lines=False), no_wrap=True, overflow="ellipsis"))
+        doing = self.query_one("#doing", Static)
+        doing.update(Text(plain(line, lines=False)))
+        doing.display = bool(line)
 
     def show(self, event: AnyEvent) -> None:
         """Adds what one event means to the person who looks."""
@@ -76,6 +79,7 @@ class Dialogue(Vertical):
             entry.set_class(is_open, "-now")
 
     def _add(self, text: Text, kind: str) -> None:
+        self.query_one("#silence").display = False
         self.query_one(Transcript).mount(Static(text, classes=kind, markup=False))
 
     def _said(self, who: str, verb: str, at: str, words: str) -> Text:
@@ -104,11 +108,11 @@ def _step(step: Step) -> Text:
     text.append(action_words(step.action or step.proposed.action, tree))
     if step.decision is not None and _worth_saying(step.decision):
         note = f": {plain(step.decision.note)}" if step.decision.note else ""
-        text.append(f"\n   {_verdict(step, step.decision)}{note}  ({step.decision.seconds:.1f} s)")
+        text.append(f"\n{_verdict(step, step.decision)}{note}  ({step.decision.seconds:.1f} s)")
     elif step.proposed.by is not None:
-        text.append(f"\n   by {plain(step.proposed.by.shown)}, in the agent's place")
+        text.append(f"\nby {plain(step.proposed.by.shown)}, in the agent's place")
     if step.error:
-        text.append(f"\n   ! {plain(step.error)}")
+        text.append(f"\n! {plain(step.error)}")
     if step.proposed.thought:
         text.append("\n").append_text(_thought(step.proposed.thought))
     return text
@@ -126,4 +130,4 @@ def _verdict(step: Step, decision: Decision) -> str:
 
 
 def _thought(thought: str) -> Text:
-    return Text(f"   thinks: {plain(thought)}", style="italic dim")
+    return Text(f"thinks: {plain(thought)}", style="italic dim")

@@ -25,6 +25,7 @@ class Fold(Static, can_focus=True):
     ]
     DEFAULT_CSS = """
     Fold { height: auto; width: 1fr; }
+    Fold.-folded { text-wrap: nowrap; text-overflow: ellipsis; }
     """
 
     folded: reactive[bool] = reactive(True, layout=True, toggle_class="-folded")
@@ -41,11 +42,11 @@ class Fold(Static, can_focus=True):
         self.refresh(layout=True)
 
     def render(self) -> RenderableType:
-        heading = Text(no_wrap=True, overflow="ellipsis")
+        heading = Text()
         heading.append("▸ " if self.folded else "▾ ")
         heading.append(self._title, style="bold")
         if self.folded:
-            heading.append(f"  {self._summary}", style="dim")
+            heading.append(f"  {self._summary}".replace("\n", " "), style="dim")
             return heading
         return Group(heading, Padding(self._body, (0, 0, 0, 2)))
 

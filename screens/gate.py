@@ -53,7 +53,7 @@ class GatePanel(Vertical):
     """The action that waits at the gate, and the person's decision on it."""
 
     DEFAULT_CSS = """
-    GatePanel { height: auto; max-height: 70%; display: none; }
+    GatePanel { height: auto; display: none; }
     GatePanel.-open { display: block; }
     GatePanel > Static { height: auto; width: 1fr; }
     GatePanel > #waits { max-height: 7; overflow-y: auto; }

@@ -33,6 +33,7 @@ class ReplyText(TextArea):
     Where choices are numbered, a digit in the empty field takes that choice.
     """
     BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter", "send", "Send", id="reply.enter", tooltip="Send your answer"),
         Binding("ctrl+j,alt+enter,shift+enter", "new_line", "New line", show=False, id="reply.newline",
                 tooltip="Begin a new line in your answer"),
     ]  # fmt: skip
@@ -55,15 +56,16 @@ class ReplyText(TextArea):
 
     async def _on_key(self, event: events.Key) -> None:
         if event.key == "enter":
-            event.stop()
-            event.prevent_default()
-            self.post_message(self.Entered())
+            event.prevent_default()  # else a new line; the binding sends
         elif not self.text and event.key.isdecimal() and 1 <= int(event.key) <= self.digits:
             event.stop()
             event.prevent_default()
             self.post_message(self.Digit(int(event.key)))
         else:
             await super()._on_key(event)
+
+    def action_send(self) -> None:
+        self.post_message(self.Entered())
 
     def action_new_line(self) -> None:
         self.insert("\n")
@@ -83,7 +85,7 @@ class DecisionRow(Choices):
     )
     BINDINGS: ClassVar[list[BindingType]] = [
         *picks("reply", CHOICES),
-        Binding("enter", "send", "Send", show=False, id="reply.send", tooltip="Send the marked decision"),
+        Binding("enter", "send", "Send", id="reply.send", tooltip="Send the marked decision"),
     ]
 
     @dataclass
@@ -129,11 +131,13 @@ class OpenQuestion(Vertical):
         self._shown_at: str | None = None
         self._kept = ""
         self._settling: Timer | None = None
+        self._row = DecisionRow(id="decision")
+        self._field = ReplyText(id="reply", compact=True)
 
     def compose(self) -> ComposeResult:
         yield Static(id="asked", markup=False)
-        yield DecisionRow(id="decision")
-        yield ReplyText(id="reply", compact=True)
+        yield self._row
+        yield self._field
         yield Static(id="sends", markup=False)
 
     # -- opening and closing ---------------------------------------------------------------------------------
@@ -191,14 +195,6 @@ class OpenQuestion(Vertical):
     def focus_answer(self) -> None:
         """Puts the keys where the answer is given."""
         (self._row if self.has_class("-proposal") else self._field).focus()
-
-    @property
-    def _row(self) -> DecisionRow:
-        return self.query_one(DecisionRow)
-
-    @property
-    def _field(self) -> ReplyText:
-        return self.query_one(ReplyText)
 
     def _painted(self, question: Question) -> None:
         if self.question is question:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import datetime
 from typing import Any
 
 from rich.table import Table
@@ -47,7 +48,7 @@ class Seat(VerticalScroll, can_focus=False):
             yield Fold("How you decide", plain(task.policy), Text(plain(task.policy)), id="seat-policy")
         if persona is not None:
             yield Fold("Who you are", plain(persona.name), facts(persona.facts), id="seat-persona")
-        where = ", ".join(plain(part) for part in (task.time, task.place) if part)
+        where = ", ".join(plain(part) for part in (_moment(task.time), task.place) if part)
         yield Fold("When and where", where, self._surroundings(where), id="seat-context")
         if self._knows:
             yield Fold("Sent to the agent", "nothing yet", Text("Nothing was sent yet."), id="seat-sent")
@@ -122,6 +123,15 @@ def _outline(value: dict[str, Any], depth: int) -> Iterator[tuple[int, str, str]
             yield level, name, ", ".join(plain(str(item), lines=False) for item in held)
         else:
             yield level, name, plain(str(held), lines=False)
+
+
+def _moment(time: str) -> str:
+    """A task's time as a person says it; what is no time stays as it is."""
+    try:
+        at = datetime.fromisoformat(time)
+    except ValueError:
+        return time
+    return f"{at:%A} {at.day} {at:%B %Y}, {at:%H:%M}"
 
 
 def _name(key: Any) -> str:

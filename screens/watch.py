@@ -67,8 +67,6 @@ class Watch:
 
     def __init__(self, session: Session, to: MessagePump) -> None:
         self.session = session
-        self.frame: Frame | None = None
-        """The newest picture."""
         self.tree: UiTree | None = None
         """The newest tree that came with one."""
         self._to = to
@@ -112,7 +110,7 @@ class Watch:
     def _feed(self, picture: Callable[[Frame], None]) -> None:
         try:
             for frame in self.session.device.frames(self._closed):
-                self.frame, self.tree = frame, frame.tree or self.tree
+                self.tree = frame.tree or self.tree
                 picture(frame)
         except LabError as error:
             self._refused(error)
