@@ -25,10 +25,26 @@ class Glyph(NamedTuple):
     width: int
 
 
+NEWLINE = Glyph("\n", 0)
+"""Between two lines of one text; it has no cell."""
+
+
 @lru_cache(maxsize=2048)
 def glyphs(text: str) -> tuple[Glyph, ...]:
-    """One line of a stranger's text as glyphs: controls made visible, runs of blanks made one, nothing of no width."""
-    line = " ".join(plain(text).split())
+    """A stranger's text as glyphs: controls made visible, runs of blanks made one, NEWLINE between its lines.
+
+    Apart from that nothing in it is of no width.
+    """
+    lines = [found for line in plain(text).split("\n") if (found := _glyphs(" ".join(line.split())))]
+    return tuple(glyph for index, line in enumerate(lines) for glyph in ((NEWLINE, *line) if index else line))
+
+
+def flat(line: tuple[Glyph, ...]) -> tuple[Glyph, ...]:
+    """A text on one line."""
+    return tuple(Glyph(" ", 1) if glyph is NEWLINE else glyph for glyph in line) if NEWLINE in line else line
+
+
+def _glyphs(line: str) -> tuple[Glyph, ...]:
     if line.isascii():
         return tuple(Glyph(ch, 1) for ch in line)
     clusters: list[str] = []
@@ -73,7 +89,12 @@ def cut(line: tuple[Glyph, ...], width: int) -> tuple[Glyph, ...]:
 
 
 def wrap(line: tuple[Glyph, ...], width: int) -> list[tuple[Glyph, ...]]:
-    """A line as lines of at most `width` cells: broken at blanks, beside wide glyphs, or where a word is too long."""
+    """A text as lines of at most `width` cells: broken at its own line ends, at blanks, beside wide glyphs, or where
+    a word is too long.
+    """
+    if NEWLINE in line:
+        end = line.index(NEWLINE)
+        return wrap(line[:end], width) + wrap(line[end + 1 :], width)
     lines: list[tuple[Glyph, ...]] = []
     start = 0
     while start < len(line):

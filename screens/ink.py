@@ -19,8 +19,11 @@ _FLAT = 0.3
 """A box's commonest colour is its paper when at least this share of it has it; else the paper is a picture."""
 _USUAL = 0.88
 """The width of running text over half an em a cell: what a likeness is measured against."""
-_FULL, _MOTLEY = 0.66, 0.13
-"""Writing covers less of its box than this, and strays less from a single colour; icons do not."""
+_FULL, _FULL_SMALL, _FULL_STROKES, _MOTLEY = 0.66, 0.88, 0.5, 0.13
+"""Writing covers less of its box than this (small writing, whose strokes run together; on a picture), and strays less
+from a single colour; icons do not."""
+_SMALL = 9
+"""Rows of pixels up to which writing is small; one or two letters alone may be as full."""
 _PITCH = 1.2
 """From line to line of a paragraph, in ems, where no gap tells."""
 _STANDS_OUT = np.uint32(0xE0E0E0)
@@ -77,7 +80,7 @@ def find_ink(pixels: Grid, wanted: Shape, scale: tuple[float, float], sure: bool
         likely = sorted(likely + _likely(mask, _guessed(mask, wanted, scale[1]), wanted, scale, sure))
     for _, (left, top, right, bottom), lines in likely[:3]:
         part = slice(top, bottom), slice(left, right)
-        colour = _written(pixels[part], mask[part], paper, flat, wanted.plain)
+        colour = _written(pixels[part], mask[part], paper, flat, wanted)
         if colour is not None:
             return Ink(left, top, right, bottom, lines, colour, paper, flat)
     return None
@@ -246,19 +249,20 @@ def _plausible(likeness: float, width: float, em: float, cells: int, sure: bool)
     return 0.45 < likeness < 2.2 or (likeness <= 0.45 and width > 2.5 * em)
 
 
-def _written(pixels: Grid, mask: Mask, paper: int, flat: bool, plain: bool) -> int | None:
+def _written(pixels: Grid, mask: Mask, paper: int, flat: bool, wanted: Shape) -> int | None:
     """The colour of what is written there; None where it is no writing but a picture: too full, or of many colours.
 
     The colour is the mean of what is furthest from the paper, since thin strokes are blends of the two.
     """
-    if not mask.any() or np.count_nonzero(mask) > (_FULL if flat else 0.5) * mask.size:
+    full = _FULL_STROKES if not flat else _FULL_SMALL if mask.shape[0] <= _SMALL or wanted.cells <= 2 else _FULL
+    if not mask.any() or np.count_nonzero(mask) > full * mask.size:
         return None
     inks = np.ascontiguousarray(pixels[mask]).view(np.uint8).reshape(-1, 4)[:, :3].astype(np.float32)
     ground = np.array([paper & 255, paper >> 8 & 255, paper >> 16 & 255], np.float32)
     apart = inks - ground
     reach = np.abs(apart).sum(axis=1)
     colour = inks[reach >= 0.88 * reach.max()].mean(axis=0)
-    if plain and _motley(apart, colour - ground):
+    if wanted.plain and _motley(apart, colour - ground):
         return None
     red, green, blue = (int(value + 0.5) for value in colour)
     return red | green << 8 | blue << 16

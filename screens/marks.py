@@ -14,9 +14,10 @@ if TYPE_CHECKING:
 MarkKind = Literal["tap", "double", "long", "drag", "scroll", "type", "box", "evidence"]
 Point = tuple[int, int]
 
-ACCENT = 0x00D7FF
-"""Packed: a strong yellow, which on each cell is moved until it stands out from what is under it."""
-INK = 0x000000
+PLATE, INK = 0x00D7FF, 0x000000
+"""Packed: a strong yellow and the black on it, for numbers and words."""
+LIGHT, DARK = 0x00D7FF, 0x6000C8
+"""Packed: lines on a dark and on a light ground; yellow, and a red that is no app's own."""
 
 _RINGS: dict[str, str] = {"tap": "╭─╮││╰─╯", "double": "╔═╗║║╚═╝", "long": "┏━┓┃┃┗━┛"}
 _BOXES: dict[str, str] = {"box": "┌┄┐┆┆└┄┘", "evidence": "╔═╗║║╚═╝"}
@@ -61,9 +62,9 @@ class _Pen:
         """The column and row of a pixel, counted from the phone's corner; outside it where the pixel is."""
         return int(self.fit.column(at[0]) // 1), int(self.fit.row(at[1]) // 1)
 
-    def put(self, column: int, row: int, line: Sequence[Glyph], *, filled: bool = False) -> None:
-        """Writes a line from a cell on; what falls outside the phone is left out."""
-        from screens.paint import BOLD, legible
+    def put(self, column: int, row: int, line: Sequence[Glyph], *, filled: bool = False, behind: bool = False) -> None:
+        """Writes a line from a cell on; what falls outside the phone, or if `behind` on its words, is left out."""
+        from screens.paint import BOLD, UPPER, legible, luminance
 
         row += self.fit.top
         if not self.fit.top <= row < self.fit.top + self.fit.rows:
@@ -72,12 +73,17 @@ class _Pen:
         column += left
         codes, fg, bg = self.cells.codes[row], self.cells.fg[row], self.cells.bg[row]
         for glyph in line:
-            if left <= column and column + glyph.width <= right:
+            if (
+                left <= column
+                and column + glyph.width <= right
+                and not (behind and int(codes[column]) not in (0x20, UPPER))
+            ):
                 for part in range(column, column + glyph.width):
                     self._clear(row, part)
                     codes[part] = self.codes.of(glyph.text) if part == column else TAIL
-                    bg[part] = ACCENT if filled else bg[column]
-                    fg[part] = (INK if filled else legible(ACCENT, int(bg[column]), 4.5)) | BOLD
+                    bg[part] = PLATE if filled else bg[column]
+                    line_colour = DARK if luminance(int(bg[column])) > 0.2 else LIGHT
+                    fg[part] = (INK if filled else legible(line_colour, int(bg[column]), 4.0)) | BOLD
             column += glyph.width
 
     def _clear(self, row: int, column: int) -> None:
@@ -105,11 +111,11 @@ def _draw_ring(pen: _Pen, kind: str, at: Point, label: str) -> None:
     column = min(max(column - width // 2, 1), max(1, pen.fit.cols - width - 1))
     row = min(max(row, 1), max(1, pen.fit.rows - 2))
     ring = _RINGS[kind]
-    pen.put(column - 1, row - 1, _chars(ring[0] + ring[1] * width + ring[2]))
+    pen.put(column - 1, row - 1, _chars(ring[0] + ring[1] * width + ring[2]), behind=True)
     pen.put(column - 1, row, _chars(ring[3]))
     pen.put(column, row, inside, filled=True)
     pen.put(column + width, row, _chars(ring[4]))
-    pen.put(column - 1, row + 1, _chars(ring[5] + ring[6] * width + ring[7]))
+    pen.put(column - 1, row + 1, _chars(ring[5] + ring[6] * width + ring[7]), behind=True)
 
 
 def _draw_arrow(pen: _Pen, at: Point, to: Point, label: str) -> None:
@@ -120,7 +126,7 @@ def _draw_arrow(pen: _Pen, at: Point, to: Point, label: str) -> None:
     flat, steep = abs(down) * 2 < abs(across), abs(across) < abs(down)
     line = "━" if flat else "┃" if steep and abs(across) * 2 < abs(down) else "╲" if (across > 0) == (down > 0) else "╱"
     for step in range(1, steps):
-        pen.put(x0 + round(across * step / steps), y0 + round(down * step / steps), _chars(line))
+        pen.put(x0 + round(across * step / steps), y0 + round(down * step / steps), _chars(line), behind=True)
     head = ("▶" if across > 0 else "◀") if flat or abs(across) > abs(down) * 2 else ("▼" if down > 0 else "▲")
     if steps:
         pen.put(x1, y1, _chars(head))
@@ -143,11 +149,13 @@ def _draw_box(pen: _Pen, kind: str, at: Point, to: Point, label: str) -> None:
     left, top = min(max(left, 0), pen.fit.cols - 2), min(max(top, 0), pen.fit.rows - 2)
     right, bottom = min(max(right, left + 1), pen.fit.cols - 1), min(max(bottom, top + 1), pen.fit.rows - 1)
     box = _BOXES[kind]
-    pen.put(left, top, _chars(box[0] + box[1] * (right - left - 1) + box[2]))
+    for row, edge in ((top, box[:3]), (bottom, box[5:])):
+        pen.put(left + 1, row, _chars(edge[1] * (right - left - 1)), behind=True)
+        pen.put(left, row, _chars(edge[0]))
+        pen.put(right, row, _chars(edge[2]))
     for row in range(top + 1, bottom):
         pen.put(left, row, _chars(box[3]))
         pen.put(right, row, _chars(box[4]))
-    pen.put(left, bottom, _chars(box[5] + box[6] * (right - left - 1) + box[7]))
     name = cut(glyphs(label), max(0, right - left - 1))
     if name:
         pen.put(left + 1, top, name, filled=True)

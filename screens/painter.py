@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 NO_SCREENSHOT = "no screenshot in this run"
 _PHONE = (1080, 2400)
 """The size of a phone of which nothing is known."""
+_EDGE = 3
+"""A text may cover fewer cells of something than this: the edge of a bubble, not an icon."""
 _APART = 48
 """Summed over channels: paper that differs by less from what is drawn needs no patch of its own."""
 
@@ -49,6 +51,7 @@ class Painter:
         self._stored: tuple[bytes, Shot] | None = None
         self._placed: tuple[list[Words], list[Placed]] = ([], [])
         self._shot: Shot | None = None
+        self._large = 0.0
 
     def paint(self, shot: Shot, view: View) -> Painted:
         """The cells of a shot in a view."""
@@ -68,8 +71,9 @@ class Painter:
         pixels = paint.to_256(pixels) if few else paint.rounded(paint.steady(pixels, self._pixels))
         self._pixels = pixels
         phone = paint.half_blocks(pixels)
-        texts = self._set(words, things, placed_at)
         mean = paint.between(phone.fg, phone.bg)
+        texts = self._set(words, things, placed_at, _Room(phone, mean, placed_at))
+        self._large = _large([one.em for one in words], placed_at)
         for placed in texts:
             self._draw(phone, mean, placed, placed_at)
         if few:
@@ -104,9 +108,9 @@ class Painter:
         found: list[Found] = self._reading.read(self._picture, shot.tree, changed)
         return erased(self._picture.raw, found), [one.words for one in found], self._reading.things
 
-    def _set(self, words: list[Words], things: tuple[Bounds, ...], where: Fit) -> list[Placed]:
+    def _set(self, words: list[Words], things: tuple[Bounds, ...], where: Fit, room: _Room) -> list[Placed]:
         if words != self._placed[0]:
-            self._placed = words, typeset(words, things, where)
+            self._placed = words, typeset(words, things, where, room.reach)
         return self._placed[1]
 
     def _draw(self, phone: Cells, mean: Grid, placed: Placed, where: Fit) -> None:
@@ -127,7 +131,7 @@ class Painter:
         colour = paint.legible(words.colour, paper)
         phone.codes[part] = codes[: end - column]
         phone.bg[part] = ground
-        phone.fg[part] = colour | (paint.BOLD if _large(words, where) else 0)
+        phone.fg[part] = colour | (paint.BOLD if words.em >= self._large else 0)
 
 
 def _size(shot: Shot) -> tuple[int, int]:
@@ -183,13 +187,53 @@ def _apart(colours: Grid, colour: int) -> NDArray[np.int32]:
     return total
 
 
+def _differ(some: Grid, others: Grid) -> NDArray[np.int32]:
+    """Summed difference of packed colours, each from its like."""
+    total = np.zeros(some.shape, np.int32)
+    for shift in (0, 8, 16):
+        one, other = some >> np.uint32(shift) & 255, others >> np.uint32(shift) & 255
+        total += np.abs(one.astype(np.int32) - other.astype(np.int32))
+    return total
+
+
 def _near(colour: int) -> int:
     return (colour & 0xFCFCFC) | (colour >> 6 & 0x030303)
 
 
-def _large(words: Words, where: Fit) -> bool:
-    """Whether a text is set large in the picture: a title, drawn bold, for a terminal has one size only."""
-    return words.em > 0.047 * where.size[0]
+def _large(ems: list[float], where: Fit) -> float:
+    """The font size from which a text counts as a title and is drawn bold, for a terminal has one size only."""
+    usual = sorted(ems)[len(ems) // 3] if ems else 0.0
+    return max(1.32 * usual, 0.035 * where.size[0])
+
+
+class _Room:
+    """What of a picture a text may run out over: its own paper and plain ground, no more than an edge of all else."""
+
+    def __init__(self, phone: Cells, mean: Grid, where: Fit) -> None:
+        self._phone, self._mean, self._where = phone, mean, where
+
+    def reach(self, words: Words) -> tuple[int, int]:
+        """The columns that a text may take: from its ink on, both ways, up to the second cell that shows something."""
+        where = self._where
+        row = min(max(int(where.row(words.middle)), 0), where.rows - 1)
+        first = min(max(int(where.column(words.ink.left)), 0), where.cols - 1)
+        last = min(max(int(where.column(words.ink.right)) + 1, 1), where.cols)
+        if not words.flat:
+            return 0, where.cols
+        busy = self._busy(row, words.paper)
+        left = np.flatnonzero(busy[:first])
+        right = np.flatnonzero(busy[last:])
+        low = int(left[-_EDGE]) + 1 if len(left) >= _EDGE else 0
+        high = last + int(right[_EDGE - 1]) if len(right) >= _EDGE else where.cols
+        return low, high
+
+    def _busy(self, row: int, paper: int) -> NDArray[np.bool_]:
+        """Which cells of a row show more than plain ground."""
+        top, bottom, mean = self._phone.fg[row], self._phone.bg[row], self._mean[row]
+        before = np.concatenate([mean[:1], mean[:-1]])
+        plain = (_differ(top, bottom) <= _APART) & (_differ(mean, before) <= _APART)
+        busy: NDArray[np.bool_] = ~(plain | (_apart(mean, paper) <= _APART))
+        return busy
 
 
 def _join_runs(phone: Cells) -> None:

@@ -144,7 +144,8 @@ class Reading:
             self.things = self._saying.things
         elif changed is None:
             return self.found
-        self.found = _apart([f for said in self._saying.said if (f := self._find(said, picture, changed)) is not None])
+        found = [f for said in self._saying.said if (f := self._find(said, picture, changed)) is not None]
+        self.found = _alike(_apart(found))
         self._known = {_key(found.said): found for found in self.found}
         return self.found
 
@@ -218,6 +219,28 @@ def _apart(found: list[Found]) -> list[Found]:
     return kept[::-1]
 
 
+def _alike(found: list[Found]) -> list[Found]:
+    """Texts, with those in boxes of one shape and one left edge (a list's lines) set at one size and one height."""
+    kinds: dict[tuple[int, int], list[Words]] = {}
+    for one in found:
+        if one.words.lines == 1:
+            kinds.setdefault((one.said.box.left, one.said.box.height), []).append(one.words)
+    usual = {kind: _usual(alike) for kind, alike in kinds.items() if len(alike) > 1}
+    out: list[Found] = []
+    for one in found:
+        words, look = one.words, usual.get((one.said.box.left, one.said.box.height))
+        if look is not None and words.lines == 1 and abs(words.middle - words.box.top - look[1]) < 0.35 * look[0]:
+            one = one._replace(words=words._replace(em=look[0], middle=words.box.top + look[1]))
+        out.append(one)
+    return out
+
+
+def _usual(alike: list[Words]) -> tuple[float, float]:
+    """The middle one's font size, and how far below its box's top its line's middle is."""
+    half = len(alike) // 2
+    return sorted(w.em for w in alike)[half], sorted(w.middle - w.box.top for w in alike)[half]
+
+
 def _words(said: Said, ink: Ink, place: tuple[slice, slice], scale: tuple[int, int]) -> Words:
     """A text with its ink in the phone's own pixels."""
     line = glyphs(said.text)
@@ -230,6 +253,8 @@ def _words(said: Said, ink: Ink, place: tuple[slice, slice], scale: tuple[int, i
     middle = box.bottom - (kind.below + 0.36) * em
     if ink.lines > 1:
         middle = (box.top + box.bottom) / 2
+    elif 1.0 < said.box.height / em < 1.8:
+        em = said.box.height / 1.33
     return Words(line, said.box, box, said.holder, middle, em, ink.lines, ink.colour, ink.paper, ink.flat)
 
 

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
 from lab.uitree import Bounds
 from screens.fit import Fit
-from screens.glyphs import Glyph, cut, width_of, wrap
+from screens.glyphs import NEWLINE, Glyph, cut, flat, width_of, wrap
 
 Anchor = Literal["left", "center", "right"]
 Line = tuple[Glyph, ...]
+
+Reach = Callable[["Words"], tuple[int, int]]
 
 _SHIFT = 2
 """Cells that a text may leave its place sideways before it is cut."""
@@ -60,8 +62,9 @@ class _Item:
     low: int
     high: int
     row: int = 0
-    wanted_row: float = 0.0
     whole: bool = True
+    room: int = 1
+    """Rows that its ink fills; a paragraph may be given more, as many as it has lines, where there are some."""
 
     @property
     def width(self) -> int:
@@ -89,14 +92,21 @@ class _Level:
         return max(item.words.em for item in self.items)
 
 
-def typeset(words: Sequence[Words], things: Sequence[Bounds], fit: Fit) -> list[Placed]:
-    """Where each line of each text goes; what cannot be set without covering another text is left out."""
+def typeset(words: Sequence[Words], things: Sequence[Bounds], fit: Fit, reach: Reach | None = None) -> list[Placed]:
+    """Where each line of each text goes; what cannot be set without covering another text is left out.
+
+    `reach` tells, of a text that is wider than its ink, the columns that it may take in view of the picture.
+    """
     shown = [w for w in words if w.line and 0 <= fit.row(w.middle) < fit.rows and _in_view(w, fit)]
-    items = [_item(w, shown, things, fit) for w in shown]
+    items = [_item(w, shown, things, fit, reach) for w in shown]
     levels = _levels(items, fit)
     _glue(levels)
-    while (stray := _set_rows(levels, fit.rows)) is not None:
-        levels.remove(stray)
+    while (strays := _set_rows(levels, fit.rows)) is not None:
+        roomy = [level for level in strays if level.height > level.items[0].room]
+        if roomy:
+            _tighten(roomy[0], fit)
+        else:
+            levels.remove(min(strays, key=lambda level: level.weight))
     rows: dict[int, list[_Item]] = {}
     for level in levels:
         for item in level.items:
@@ -104,24 +114,42 @@ def typeset(words: Sequence[Words], things: Sequence[Bounds], fit: Fit) -> list[
                 rows.setdefault(row, []).append(item)
     kept = _settle(rows)
     _spill(kept, fit)
-    return [
+    placed = [
         Placed(item.row + offset, _line_start(item, line), line, item.words, item.whole)
         for item in kept
         for offset, line in enumerate(item.lines)
-        if line and item.row + offset < fit.rows
+        if line
     ]
+    return _free(placed, fit)
+
+
+def _free(placed: list[Placed], fit: Fit) -> list[Placed]:
+    """Those lines that lie on the phone and on no other: the last word on what may be drawn."""
+    taken: set[tuple[int, int]] = set()
+    kept: list[Placed] = []
+    for one in sorted(placed, key=lambda p: -p.words.em):
+        cells = {(one.row, column) for column in range(one.column, one.column + width_of(one.line))}
+        if one.column < 0 or one.column + width_of(one.line) > fit.cols or not 0 <= one.row < fit.rows:
+            continue
+        if not cells & taken:
+            taken |= cells
+            kept.append(one)
+    return kept
 
 
 def _in_view(words: Words, fit: Fit) -> bool:
     return words.ink.right > fit.x0 and words.ink.left < fit.x1
 
 
-def _item(words: Words, all_words: Sequence[Words], things: Sequence[Bounds], fit: Fit) -> _Item:
+def _item(words: Words, all_words: Sequence[Words], things: Sequence[Bounds], fit: Fit, reach: Reach | None) -> _Item:
     anchor = anchored(words, all_words, fit.size[0])
     low, high = _limits(words, things, fit)
+    if reach is not None and width_of(words.line) > (words.ink.right - words.ink.left) / fit.cell_width:
+        first, last = reach(words)
+        low, high = max(low, first), min(high, last)
     if words.lines > 1:
         return _block(words, anchor, low, high, fit)
-    item = _Item(words, anchor, [words.line], 0, low, high)
+    item = _Item(words, anchor, [flat(words.line)], 0, low, high)
     width = item.width
     if anchor == "left":
         edge = words.box.left if words.ink.left - words.box.left < 0.35 * words.em else words.ink.left
@@ -150,15 +178,33 @@ def _block(words: Words, anchor: Anchor, low: int, high: int, fit: Fit) -> _Item
     start = max(low, _round(fit.column(words.ink.left)))
     width = max(4, _round(fit.column(max(words.ink.right, words.box.right))) - start)
     room = max(1, int((words.ink.bottom - words.ink.top) / fit.cell_height + 0.6))
-    lines = wrap(words.line, max(1, min(width, high - start)))
-    while len(lines) > room and width < high - start:
+    item = _Item(words, anchor, [], start, low, max(high, start + 1), room=room)
+    _flow(item, max(room, words.lines), width)
+    return item
+
+
+def _flow(item: _Item, room: int, width: int) -> None:
+    """Wraps a paragraph into at most `room` lines: as wide as its box, wider where that spares a line, then cut."""
+    line, widest = item.words.line, max(1, item.high - item.start)
+    width = min(width, widest)
+    lines = wrap(line, width)
+    while len(lines) > room and width < widest:
         width += 1
-        lines = wrap(words.line, width)
-    whole = len(lines) <= room
-    if not whole:
-        rest = tuple(g for line in lines[room - 1 :] for g in (*line, Glyph(" ", 1)))
-        lines = [*lines[: room - 1], cut(rest, max(1, min(width, high - start)))]
-    return _Item(words, anchor, lines, start, low, high, whole=whole)
+        lines = wrap(line, width)
+    item.whole = len(lines) <= room
+    if not item.whole:
+        rest = flat(tuple(glyph for line in lines[room - 1 :] for glyph in (*line, NEWLINE)))
+        lines = [*lines[: room - 1], cut(rest, width)]
+    item.lines = lines
+
+
+def _tighten(level: _Level, fit: Fit) -> None:
+    """Takes back the rows that a paragraph was given beyond those that its ink fills."""
+    item = level.items[0]
+    ink = item.words.ink
+    _flow(item, item.room, item.width)
+    level.height = item.height
+    level.top = fit.row((ink.top + ink.bottom) / 2) - item.height / 2
 
 
 def anchored(words: Words, others: Sequence[Words], screen: int) -> Anchor:
@@ -222,30 +268,43 @@ def _levels(items: list[_Item], fit: Fit) -> list[_Level]:
 
 def _glue(levels: list[_Level]) -> None:
     """Brings lines that stand close under one another (a title and what is said about it) one row apart."""
-    first = 0
-    while first < len(levels):
-        last = first
-        while last + 1 < len(levels) and _adjoin(levels[last], levels[last + 1]):
-            last += 1
-        if last > first:
-            middle = sum(levels[i].top for i in range(first, last + 1)) / (last - first + 1)
-            for index in range(first, last + 1):
-                levels[index].top = middle + index - (first + last) / 2
-        first = last + 1
+    glued: set[int] = set()
+    for first in range(len(levels)):
+        run = [first]
+        while first not in glued and (following := _follower(levels, run[-1])) is not None:
+            run.append(following)
+        if len(run) > 1:
+            glued.update(run)
+            middle = sum(levels[index].top for index in run) / len(run)
+            for place, index in enumerate(run):
+                levels[index].top = middle + place - (len(run) - 1) / 2
+    levels.sort(key=lambda level: level.top)
+
+
+def _follower(levels: list[_Level], index: int) -> int | None:
+    """The level that stands right under one; what stands beside both (a picture's initial) may lie between."""
+    for other in range(index + 1, min(index + 4, len(levels))):
+        if _adjoin(levels[index], levels[other]):
+            return other
+    return None
 
 
 def _adjoin(upper: _Level, lower: _Level) -> bool:
     """Whether one line stands right under another, at the same left edge, about a row below it."""
     if max(upper.height, lower.height) > 1 or not 0.6 < lower.top - upper.top < 1.6:
         return False
-    one, other = upper.items[0].words, lower.items[0].words
-    return abs(one.box.left - other.box.left) <= 4 and -8 <= other.box.top - one.box.bottom <= 0.25 * one.em
+    return any(
+        abs(one.words.box.left - other.words.box.left) <= 4
+        and -8 <= other.words.box.top - one.words.box.bottom <= 0.6 * one.words.em
+        for one in upper.items
+        for other in lower.items
+    )
 
 
-def _set_rows(levels: list[_Level], rows: int) -> _Level | None:
+def _set_rows(levels: list[_Level], rows: int) -> list[_Level] | None:
     """Gives every level its row, in order, none on another that it would cover, each as near its place as can be.
 
-    Pools adjacent violators (isotonic regression). Returns a level to leave out where one had to stray too far.
+    Pools adjacent violators (isotonic regression). Where one had to stray too far, returns it and those around it.
     """
     offsets: list[int] = []
     for index, level in enumerate(levels):
@@ -272,8 +331,7 @@ def _set_rows(levels: list[_Level], rows: int) -> _Level | None:
             worst = stray, index
     if worst is None:
         return None
-    near = levels[max(0, worst[1] - 2) : worst[1] + 3]
-    return min(near, key=lambda level: level.weight)
+    return levels[max(0, worst[1] - 2) : worst[1] + 3]
 
 
 def _beside(one: _Level, other: _Level) -> bool:
@@ -332,7 +390,7 @@ def _cut_to(item: _Item, start: int, end: int) -> bool:
     if item.width > end - start:
         if end - start < 3:
             return False
-        item.lines = [cut(item.words.line, end - start)]
+        item.lines = [cut(flat(item.words.line), end - start)]
         item.whole = False
     item.start = max(start, min(item.start, end - item.width))
     return True
