@@ -5,9 +5,10 @@ from __future__ import annotations
 from lab.agents.alarms import set_alarm
 from lab.agents.goals import Alarm, Fact, Goal, Order, Phase, Send, Switch, Write, goals_in, phase_in
 from lab.agents.habits import Open, Routine, alarm_times, routine_of
-from lab.agents.hands import Doing, GiveUp
+from lab.agents.hands import Doing, GiveUp, Overtaken
 from lab.agents.messages import read_fact, send
 from lab.agents.notes import read_note, write_note
+from lab.agents.orders import place_order
 from lab.agents.switches import set_switch
 from lab.agents.talk import Work, listed, listed_times
 
@@ -63,6 +64,16 @@ def said(goal: Goal) -> str:
 
 
 def do(work: Work, goal: Goal) -> Doing[None]:
+    """One errand, begun anew from the screen as it is whenever someone else has acted."""
+    while True:
+        try:
+            yield from _do(work, goal)
+            return
+        except Overtaken:
+            continue
+
+
+def _do(work: Work, goal: Goal) -> Doing[None]:
     """One errand, from wherever the phone stands; what it needs to know is read first."""
     match goal:
         case Switch():
@@ -77,7 +88,9 @@ def do(work: Work, goal: Goal) -> Doing[None]:
             yield from write_note(work, goal.title, text)
         case Alarm():
             yield from _alarm(work, goal)
-        case _:
+        case Order():
+            yield from place_order(work, goal)
+        case Phase():
             raise GiveUp(f"I do not know how to {said(goal)}")
 
 
@@ -95,7 +108,6 @@ def _alarm(work: Work, goal: Alarm) -> Doing[None]:
 
 
 def look_up(work: Work, fact: Fact) -> Doing[str | int]:
-    """Something that stands in a message or a note; a time of day as minutes."""
-    if fact.kind == "note":
-        return (yield from read_note(work, fact.name, fact.what))
-    return (yield from read_fact(work, fact.name, fact.what))
+    """Something that stands in a message or a note, read once; a time of day as minutes."""
+    reading = read_note if fact.kind == "note" else read_fact
+    return (yield from work.once(fact, reading(work, fact.name, fact.what)))

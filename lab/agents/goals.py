@@ -57,6 +57,8 @@ class Order(NamedTuple):
     remark: str = ""
     traits: tuple[str, ...] = ()
     app: str = ""
+    to: str = ""
+    payment: str = ""
 
 
 class Phase(NamedTuple):
@@ -238,14 +240,20 @@ def _order(clause: str, text: str) -> list[Goal]:
     while _SMALL.match(rest):
         rest = _SMALL.sub("", rest)
     what = _cut(rest, _WHAT_ENDS.pattern)
-    source = re.search(r"\bfrom\s+(?:the\s+)?(.+?)(?=\s+(?:to|with|for|via|and|at)\b|\s*[,.;(（，。]|$)", clause)
-    remark = _REMARK.search(text)
     traits = [t.strip() for part in re.findall(r"[(（](.+?)[)）]", clause) for t in re.split(r"[,;，、/]", part)]
+    source = re.search(
+        r"\bfrom\s+(?:the\s+)?(.+?)(?=\s+(?:to|with|for|via|and|at)\b|\s*[,;(（，。]|\.(?:\s|$)|$)", clause
+    )
+    to = re.search(r"\bto\s+(?:the|my|her|his|our)\s+(.+?)(?=\s+(?:with|for|via|and|at)\b|\s*[,.;(（，。]|$)", clause)
+    remark = re.search(_REMARK, text)
     app = re.search(
         rf"\b(?:opened|in|on|via|using|with)\s+(?:the\s+)?({_NAME})(?:\s+app)?\s*(?=[,;.]|and\b|to\b)", text
     )
-    name, said = source[1] if source else "", remark[1] if remark else ""
-    return [Order(what, name, said, tuple(traits), app[1] if app else "")]
+    payment = re.search(
+        r"\b(?:paid|pay|paying)\s+(?:with|by|using)\s+(?:the\s+|her\s+|his\s+)?(.+?)\s*(?=[,;.]|$)", text
+    )
+    found = [m[1] if m else "" for m in (source, remark, app, to, payment)]
+    return [Order(what, found[0], found[1], tuple(traits), *found[2:])]
 
 
 def _cut(text: str, ends: str) -> str:

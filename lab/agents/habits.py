@@ -26,7 +26,7 @@ class Deed(NamedTuple):
 
 
 class Usual(NamedTuple):
-    """An order as it is usually made; `texts` are the log's words of each time, the latest last."""
+    """An order as it is usually made, `times` of the `of` that fit; `texts` are the log's words of each time."""
 
     order: Order
     times: int
@@ -65,11 +65,11 @@ def apart(one: int, other: int) -> int:
 
 
 def usual_order(done: Sequence[Deed], wanted: str, phase: Phase | None, now: datetime | None) -> Usual | None:
-    """The order that is made most often where the wish fits: by name, else by time of day; None where none repeats."""
+    """The order that is made most often: of what is wanted by name, else at that time of day; None where none is."""
     orders = [(deed.goal, deed.entry) for deed in done if isinstance(deed.goal, Order)]
-    named = [(o, e) for o, e in orders if mentions(o.what, wanted) or mentions(wanted, o.what)]
-    if named:
-        orders = named
+    if wanted:
+        named = [(o, e) for o, e in orders if mentions(o.what, wanted) or mentions(wanted, o.what)]
+        orders = named or [(o, e) for o, e in orders if mentions(e.text, wanted)]
     elif phase is not None:
         orders = [(o, e) for o, e in orders if within(e.minute, phase.start, phase.end)]
     elif now is not None:
@@ -79,10 +79,15 @@ def usual_order(done: Sequence[Deed], wanted: str, phase: Phase | None, now: dat
     if not counts:
         return None
     what, times = counts.most_common(1)[0]
-    if times < 2 and not named:
+    if times < 2 and not wanted:
         return None
     same = [(o, e) for o, e in orders if o.what.casefold() == what]
-    return Usual(merged([o for o, _ in same]), times, len(orders), tuple(e.text for _, e in same))
+    return Usual(merged([o for o, _ in same]), times, len(orders), tuple(particulars(o, e) for o, e in same))
+
+
+def particulars(order: Order, entry: Entry) -> str:
+    """The words that say how an order was made: those given beside it, else the whole line."""
+    return ", ".join(order.traits) or entry.text
 
 
 def merged(orders: Sequence[Order]) -> Order:
@@ -95,6 +100,8 @@ def merged(orders: Sequence[Order]) -> Order:
         _most((order.remark for order in orders), least=0.5),
         settled,
         _most(order.app for order in orders),
+        _most((order.to for order in orders), least=0.5),
+        _most((order.payment for order in orders), least=0.5),
     )
 
 
@@ -224,7 +231,7 @@ def _habit(group: Sequence[Deed], entries: Sequence[Entry], now: datetime) -> Ha
     if len(days) < 3 or now.date() in days or len(days) < 0.4 * len(span) or now - latest > _RECENT:
         return None
     minute = _middle([d.entry.minute for d in group])
-    texts = tuple(d.entry.text for d in group)
+    texts = tuple(particulars(d.goal, d.entry) if isinstance(d.goal, Order) else d.entry.text for d in group)
     first = group[0].goal
     if isinstance(first, Switch | Alarm):
         routine = _together(group)

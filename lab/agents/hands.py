@@ -27,11 +27,15 @@ _MOST_IDLE, _MOST_ALIKE = 3, 12
 
 
 class Seen(NamedTuple):
-    """What came of a proposal: the screen now, the person's reply, and whether the act was done as proposed."""
+    """What came of a proposal: the screen now, the person's reply, and whether the act was done as proposed.
+
+    `held` where the gate let nothing through, and nobody acted instead.
+    """
 
     tree: UiTree
     reply: Reply | None = None
     done: bool = True
+    held: bool = False
 
 
 Doing = Generator[Proposed, Seen, T]
@@ -39,6 +43,10 @@ Doing = Generator[Proposed, Seen, T]
 
 class GiveUp(Exception):
     """The agent cannot go on; the message says why, for the person."""
+
+
+class Overtaken(Exception):
+    """Someone else acted, or changed what was proposed: the errand is planned again from the screen as it is."""
 
 
 class Hands:
@@ -130,8 +138,14 @@ class Hands:
         before = self.look()
         key = (action.kind, action.at, action.text, action.direction, before)
         self.seen = yield Proposed(action, thought)
-        if not self.seen.done or action.kind == "ask_user":
+        if action.kind == "ask_user":
             return
+        if not self.seen.done:
+            held = (*key, "held")
+            self._alike[held] += self.seen.held
+            if self._alike[held] >= _MOST_IDLE:
+                raise GiveUp("what I want to do is not let through")
+            raise Overtaken
         self._alike[key] += 1
         idle = (*key, "idle")
         self._alike[idle] += self.look() == before

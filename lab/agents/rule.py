@@ -32,8 +32,8 @@ class RuleAgent:
         plan = _plan(brief, Seen(trees[0]))
         proposed = next(plan)
         for step, tree in zip(history, trees[1:], strict=True):
-            done = step.action == proposed.action and step.error is None
-            proposed = plan.send(Seen(tree, step.reply, done))
+            done, held = step.action == proposed.action, step.action is None
+            proposed = plan.send(Seen(tree, step.reply, done, held))
         return proposed
 
 

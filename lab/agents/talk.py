@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
+from typing import Any, TypeVar
 
 from lab.agents.goals import Goal, goals_in
 from lab.agents.habits import Deed, deeds
@@ -11,6 +12,8 @@ from lab.agents.hands import Doing, GiveUp, Hands, Seen
 from lab.agents.reading import Entry, agrees, chosen, chosen_time, leaves_open, read_log, read_time, refuses, shown_time
 from lab.seams import Brief
 from lab.trace import Action, Reply
+
+T = TypeVar("T")
 
 
 class Refused(Exception):
@@ -27,6 +30,8 @@ class Work(Hands):
         self.deeds: list[Deed] = deeds(self.entries)
         self.said: list[str] = []
         """What the person said in this run, in order."""
+        self.known: dict[object, Any] = {}
+        """What was asked or read already, so that an errand begun anew does not ask again."""
 
     @property
     def now(self) -> datetime | None:
@@ -46,6 +51,22 @@ class Work(Hands):
                 return self.seen.reply
         raise GiveUp("my question was not let through")
 
+    def once(self, key: object, doing: Doing[T]) -> Doing[T]:
+        """What a doing comes to, done only the first time."""
+        if key not in self.known:
+            self.known[key] = yield from doing
+        found: T = self.known[key]
+        return found
+
+    def ask_once(self, question: str, thought: str) -> Doing[str]:
+        """The words of a reply; refusing them raises `Refused`."""
+        if question not in self.known:
+            reply = yield from self.ask(question, thought)
+            if reply.decision == "reject" or _off(reply.text):
+                raise Refused
+            self.known[question] = reply.text
+        return str(self.known[question])
+
     def propose(self, question: str, thought: str) -> Doing[str]:
         """Asks for leave, once more where the answer is only another question; the words that came with it.
 
@@ -63,7 +84,10 @@ class Work(Hands):
         raise Refused
 
     def choose(self, question: str, options: Sequence[str], usual: str | None, thought: str) -> Doing[str]:
-        """Which of some options the person wants; the usual one where they leave it open."""
+        """Which of some options the person wants, asked once; the usual one where they leave it open."""
+        return (yield from self.once(question, self._choose(question, options, usual, thought)))
+
+    def _choose(self, question: str, options: Sequence[str], usual: str | None, thought: str) -> Doing[str]:
         for _ in range(2):
             reply = yield from self.ask(question, thought)
             picked = chosen(reply.text, options)
@@ -80,7 +104,10 @@ class Work(Hands):
         return usual
 
     def choose_time(self, question: str, options: Sequence[int], thought: str) -> Doing[int | None]:
-        """What time the person wants; None where they want that left out."""
+        """What time the person wants, asked once; None where they want that left out."""
+        return (yield from self.once(question, self._choose_time(question, options, thought)))
+
+    def _choose_time(self, question: str, options: Sequence[int], thought: str) -> Doing[int | None]:
         for _ in range(2):
             reply = yield from self.ask(question, thought)
             minute = chosen_time(reply.text, options)

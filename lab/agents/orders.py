@@ -1,0 +1,149 @@
+"""Ordering food or drink: from a wish and the log to a placed order."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import NamedTuple
+
+from lab.agents.cart import check_out, in_cart, placed, to_cart
+from lab.agents.goals import Order, goals_in, phase_in
+from lab.agents.habits import Usual, usual_order
+from lab.agents.hands import Doing, GiveUp
+from lab.agents.options import decide, read_sheet, set_choice, wanted_extras
+from lab.agents.reading import mentions, words
+from lab.agents.talk import Work, listed
+from lab.uitree import Node
+
+_HINTS = ("food", "delivery", "eats", "meals", "takeaway", "外卖", "美食")
+_ADD = ("Add to cart", "Add to basket", "Add to order", "加入购物车", "Add")
+_ANEW = ("Start new", "New cart", "Replace", "Clear and add")
+_VAGUE = re.compile(
+    r"(usual|normal|same|favou?rite|food|meal|lunch|dinner|breakfast|supper|snack|something|anything|things?|some|to|eat"
+    r"|drink|the|my|our|a|of)\b",
+    re.IGNORECASE,
+)
+
+
+class Plan(NamedTuple):
+    """An order made definite, and the log's words of how it was made before."""
+
+    order: Order
+    texts: tuple[str, ...]
+
+
+def place_order(work: Work, goal: Order) -> Doing[None]:
+    """Orders what is wanted, asking for what neither the wish nor the log says; stops where it is already placed."""
+    plan = yield from _definite(work, goal)
+    dish = plan.order.what
+    if placed(work, dish):
+        return
+    if not in_cart(work, dish):
+        yield from _open(work, plan.order)
+        if not (yield from to_cart(work, dish)):
+            sheet = yield from _find_dish(work, plan.order)
+            yield from _choose(work, plan, sheet)
+            if not (yield from to_cart(work, dish)):
+                raise GiveUp(f"{dish} did not come into the cart")
+    yield from check_out(work, plan.order)
+
+
+def _definite(work: Work, goal: Order) -> Doing[Plan]:
+    """The wish filled up from the log."""
+    vague = all(_VAGUE.fullmatch(word) for word in words(goal.what))
+    phase = phase_in(goal.what) or phase_in(work.brief.instruction)
+    usual = usual_order(work.deeds, "" if vague else goal.what, phase, work.now)
+    if usual is None and not vague:
+        return Plan(goal, ())
+    if usual is None:
+        reply = yield from work.ask_once(
+            "What shall I order, and from where?", "The log shows no such order, so I ask."
+        )
+        return Plan(_spoken(reply, goal), ())
+    if usual.times * 2 < usual.of:
+        usual = yield from _ask_dish(work, usual)
+    told = next((g for g in goals_in(" ".join(work.said)) if isinstance(g, Order)), None)
+    known = usual.order
+    order = Order(
+        known.what, goal.source or known.source, (told.remark if told else "") or goal.remark or known.remark,
+        goal.traits, known.app, goal.to or known.to, goal.payment or known.payment,
+    )  # fmt: skip
+    return Plan(order, usual.texts)
+
+
+def _ask_dish(work: Work, usual: Usual) -> Doing[Usual]:
+    done = [d.goal.what for d in work.deeds if isinstance(d.goal, Order)]
+    names = [name for name, _ in Counter(done).most_common(4)]
+    question = f"What shall I order: {listed(names)}?"
+    picked = yield from work.choose(question, names, usual.order.what, "The log shows no dish that prevails, so I ask.")
+    return usual_order(work.deeds, picked, None, work.now) or usual
+
+
+def _spoken(reply: str, goal: Order) -> Order:
+    """An order out of a reply such as `the noodles from ...`."""
+    found = next((g for g in goals_in(f"order {reply}") if isinstance(g, Order)), None)
+    if found is None or not found.what:
+        raise GiveUp("I could not tell what to order")
+    return found._replace(remark=found.remark or goal.remark, to=goal.to)
+
+
+def _open(work: Work, order: Order) -> Doing[None]:
+    names = (order.app,) if order.app else ()
+    if not (yield from work.open_app(*names, hints=_HINTS)):
+        raise GiveUp(f"I found no app to order food with{f' called {order.app}' if order.app else ''}")
+
+
+def _find_dish(work: Work, order: Order) -> Doing[Node]:
+    """Opens the dish: by search, else on the menu of its restaurant; the button that adds it."""
+    for query in dict.fromkeys(filter(None, (order.what, order.source))):
+        field = next(iter(work.fields()), None)
+        if field is None:
+            break
+        yield from work.fill(field, query, f"I search for {query}.")
+        if query == order.source:
+            place = yield from work.seek(order.source, role="tap", most=4)
+            place = place or work.find(order.source)
+            if place is not None and place.cls != field.cls:
+                yield from work.tap(work.row(place), f"I open {order.source}.")
+        row = yield from _row_of(work, order)
+        if row is not None:
+            yield from work.tap(row, f"I open {order.what}.")
+            add = work.find(*_ADD, role="tap")
+            if add is not None:
+                return add
+        if query == order.source:
+            yield from work.to_root()
+    raise GiveUp(f"I did not find {order.what}{f' at {order.source}' if order.source else ''}")
+
+
+def _row_of(work: Work, order: Order) -> Doing[Node | None]:
+    """The dish in a list, the restaurant's own where several cook one of that name."""
+    for _ in range(10):
+        rows = [work.row(n) for n in work.nodes() if words(n.text) == words(order.what) and not n.focusable]
+        rows = rows or [work.row(n) for n in work.nodes() if mentions(n.text, order.what) and "EditText" not in n.cls]
+        own = [row for row in rows if mentions(work.words_of(row), order.source)] if order.source else rows
+        here = bool(order.source) and work.find(order.source, exact=True) is not None
+        if own or (rows and (here or len(rows) == 1)):
+            return (own or rows)[0]
+        moved = yield from work.scroll("down", f"I look for {order.what} further down.")
+        if not moved:
+            return None
+    return None
+
+
+def _choose(work: Work, plan: Plan, add: Node) -> Doing[None]:
+    """Sets the choices of the dish that is open, and puts it into the cart."""
+    dish = plan.order.what
+    sheet = yield from read_sheet(work)
+    told = " ".join([work.brief.instruction, *plan.order.traits, *work.said])
+    for group in sheet.groups:
+        choice = yield from decide(work, group, told, plan.texts, dish)
+        if choice is not None:
+            yield from set_choice(work, choice, group.name, f"{group.name}: I take {choice}.")
+    for extra in wanted_extras(sheet.extras, told, plan.texts):
+        yield from set_choice(work, extra, "", f"I add {extra}.")
+    button = work.find(*_ADD, role="tap") or add
+    yield from work.tap(button, f"I put {dish} into the cart.")
+    anew = work.find(*_ANEW, exact=True, role="tap")
+    if anew is not None:
+        yield from work.tap(anew, "The cart still holds dishes of another place; I start a new one.")
