@@ -86,6 +86,8 @@ class App:
     colour: ClassVar[str]
     hue: ClassVar[int]
     root: ClassVar[str] = "home"
+    shapes: ClassVar[dict[str, State]] = {}
+    """For each list of the app's state, by dotted path, what an entry holds where nothing else is said."""
 
     @property
     def package(self) -> str:

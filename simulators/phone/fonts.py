@@ -68,6 +68,8 @@ def _source(ch: str) -> str | None:
     """The font that has `ch`: "" for Pillow's own, a path, or None where no font has it."""
     if " " <= ch <= "~":
         return ""
+    if unicodedata.category(ch) in ("Cc", "Cs"):
+        return None
     paths = list(found_fonts())
     if ord(ch) < _DEJAVU_FIRST:
         paths.sort(key=lambda p: not p.endswith("DejaVuSans.ttf"))

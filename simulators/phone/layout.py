@@ -304,9 +304,9 @@ def _(view: ListView, inner: Bounds, box: Box, env: Env) -> None:
     box.scroll = Scroll(key, offset, limit, view.across)
     if box.node is not None:
         box.node["scrollable"] = limit > 0
-    at = -offset
+    at = -offset  # what is out of sight is only placed while the cursor may be in it
     for child, (_, h), length in zip(children, sizes, lengths, strict=True):
-        if at + length > 0 and at < port:
+        if (at + length > 0 and at < port) or env.focus is not None:
             box.children.append(place(child, _slot(view, inner, at, length, h), env))
         at += length + view.gap
 

@@ -17,11 +17,44 @@ _STRICT = 2
 """So many levels have only the keys they have: the phone's own, and the apps' (with those of an app's state)."""
 
 
+_TIMES = ("time", "edited", "placed")
+"""Keys whose value, where none is given, is the phone's clock."""
+
+_NOTE: State = {"id": 0, "app": "", "title": "", "text": "", "screen": "", "args": {}, "time": "", "heads_up": False}
+
+
 def merge(state: State, overlay: Mapping[str, Any]) -> State:
     """`overlay` over a copy of `state`: mappings key by key, all else replaced."""
     out: State = copy(state)
     _merge(out, overlay, "", 0)
+    _fill(out, "notifications", _NOTE | {"time": out["clock"]}, "")
+    for number, note in enumerate(out["notifications"], 1):
+        note["id"] = note["id"] or number
+    for app in APPS.values():
+        for path, shape in app.shapes.items():
+            timed = {key: out["clock"] if key in _TIMES and value == "" else value for key, value in shape.items()}
+            _fill(out["apps"][app.id], path, timed, f"apps.{app.id}.")
     return out
+
+
+def _fill(state: State, path: str, shape: State, place: str) -> None:
+    """Gives each entry of the lists at `path` what it lacks; refuses an entry with keys that it cannot have."""
+    name, _, rest = path.partition(".")
+    entries = state[name]
+    for index, entry in enumerate(entries if isinstance(entries, list) else []):
+        where = f"{place}{name}[{index}]"
+        if not isinstance(entry, dict):
+            raise LabError("field phone", f"{where!r} is no mapping but {entry!r}")
+        if rest:
+            _fill(entry, rest, shape, f"{where}.")
+            continue
+        for key in entry:
+            if key not in shape:
+                raise LabError(
+                    "field phone", f"'{where}.{key}' is nothing this phone has", f"There is {', '.join(shape)}."
+                )
+        for key, value in shape.items():
+            entry.setdefault(key, copy(value))
 
 
 def _merge(below: State, above: Mapping[str, Any], place: str, depth: int) -> None:
@@ -48,7 +81,8 @@ def check(state: Any, like: State, what: str, *, whole: bool) -> None:
     if whole:
         _same_keys(state, like, what)
     try:
-        datetime.fromisoformat(state["clock"]).utcoffset()
+        if datetime.fromisoformat(state["clock"]).utcoffset() is None:
+            raise LabError(what, f"field clock: {state['clock']!r} has no offset, as in 2026-03-10T08:50:00+08:00")
         _show(state)
     except LabError:
         raise

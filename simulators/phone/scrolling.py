@@ -10,6 +10,9 @@ from simulators.phone.tree import walk
 _SHARE = 0.6
 """How much of a list one scroll or swipe without a length moves."""
 
+_BELOW = 24
+"""Pixels that stay free below a field that was brought into sight."""
+
 _FINGER = {"up": (0, -1), "down": (0, 1), "left": (-1, 0), "right": (1, 0)}
 
 
@@ -41,6 +44,19 @@ def list_at(shown: list[Window], at: Point | None, *, across: bool) -> Box | Non
         if window.modal:
             return None
     return None
+
+
+def reveal(state: State, chain: list[Box]) -> None:
+    """Scrolls the list around a field (the last of `chain`) so that the field's lower end, or all of it, is seen."""
+    lists = [box for box in chain if box.scroll is not None and not box.scroll.across]
+    if not lists or lists[-1].scroll is None:
+        return
+    around, field, scroll = lists[-1].bounds, chain[-1].bounds, lists[-1].scroll
+    by = max(0, field.bottom + _BELOW - around.bottom) or min(0, field.top - around.top)
+    if by < 0 and field.height > around.height:
+        by = 0
+    if by:
+        state["scroll"][scroll.key] = min(scroll.limit, max(0, scroll.offset + by))
 
 
 def move(state: State, box: Box, moved: Point) -> None:

@@ -12,7 +12,6 @@ from simulators.phone.boxes import Box, Window
 from simulators.phone.draw import Artist
 from simulators.phone.layout import Env
 from simulators.phone.theme import NAV_BAR, palette
-from simulators.phone.tree import walk
 from simulators.phone.views import Page, Screen
 from simulators.phone.windows import window
 
@@ -88,12 +87,22 @@ def _keyboard(state: State, below: list[Window], ground: Env) -> Window:
 
 
 def focused(state: State, shown: list[Window]) -> Box | None:
-    """The box of the field with the cursor, in the uppermost window of the app."""
+    """The box of the field with the cursor, in the uppermost window that has it; it may be scrolled out of sight."""
+    found = focus_chain(state, shown)
+    return found[-1] if found else None
+
+
+def focus_chain(state: State, shown: list[Window]) -> list[Box]:
+    """The boxes around the field with the cursor, from its window's root down to the field itself."""
     for shown_window in reversed(shown):
-        for box, _ in walk(shown_window.root):
-            if box.field is not None and box.field.id == state["focus"]:
-                return box
-    return None
+        stack = [[shown_window.root]]
+        while stack:
+            chain = stack.pop()
+            field = chain[-1].field
+            if field is not None and field.id == state["focus"]:
+                return chain
+            stack.extend([*chain, child] for child in chain[-1].children)
+    return []
 
 
 def activity(state: State, apps: Mapping[str, App]) -> str:

@@ -11,7 +11,7 @@ from simulators.phone import keyboard, nav, scrolling
 from simulators.phone.app import Here, State
 from simulators.phone.boxes import Box, Window
 from simulators.phone.installed import APPS, named
-from simulators.phone.stage import focused, windows
+from simulators.phone.stage import focus_chain, focused, windows
 from simulators.phone.theme import HEIGHT, STATUS_BAR, WIDTH
 from simulators.phone.tree import hit
 from simulators.phone.views import Act, Field
@@ -29,6 +29,8 @@ def perform(state: State, shown: list[Window], action: Action) -> bool:
     _do(state, shown, action)
     for note in coming:
         note["heads_up"] = False
+    if state["focus"] is not None and action.kind not in ("scroll", "swipe", "drag", "wait"):
+        scrolling.reveal(state, focus_chain(state, windows(state, APPS)))
     wait = _WAIT_MS if action.ms is None else max(0, action.ms)
     _advance(state, wait if action.kind == "wait" else _ACT_MS)
     return True
@@ -232,7 +234,8 @@ def _move(state: State, shown: list[Window], action: Action) -> None:
         state["shade"] = True
         return
     box = scrolling.list_at(shown, start, across=abs(vector[0]) > abs(vector[1]))
-    if box is not None:
-        scrolling.move(state, box, vector)
-    elif state["shade"] and vector[1] < 0:
+    at_end = box is None or box.scroll is None or box.scroll.offset == box.scroll.limit
+    if state["shade"] and vector[1] < 0 and at_end:
         state["shade"] = False
+    elif box is not None:
+        scrolling.move(state, box, vector)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 from random import Random
-from typing import Any
+from typing import Any, ClassVar
 
 from simulators.phone.app import App, Here, State
 from simulators.phone.apps.clock_views import (
@@ -27,6 +27,7 @@ from simulators.phone.widgets import actions, app_bar, empty, fab, icon_button, 
 
 class Clock(App):
     id, label, icon, colour, hue = "clock", "Clock", "clock", "#4a4fb8", 238
+    shapes: ClassVar[dict[str, State]] = {"alarms": {"time": "07:00", "label": "", "days": [], "on": True}}
 
     def first_state(self, rng: Random, clock: datetime) -> State:
         work = list(DAYS[:5])

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 from random import Random
+from typing import ClassVar
 
 from simulators.phone.app import Here, State
 from simulators.phone.apps.food_cart import Cart
@@ -40,6 +41,18 @@ from simulators.phone.widgets import app_bar, empty, inset, marked, section, ste
 
 class Food(Cart):
     id, label, icon, colour, hue = "food", "Noshwell", "bowl", "#e0632c", 20
+    shapes: ClassVar[dict[str, State]] = {
+        "restaurants": {"name": "", "category": "", "picture": "plate", "rating": 4.5, "minutes": 30, "fee": 0.0,
+                        "sections": []},
+        "restaurants.sections": {"name": "", "dishes": []},
+        "restaurants.sections.dishes": {"name": "", "picture": "plate", "price": 0.0, "about": "", "options": [],
+                                        "extras": []},
+        "categories": {"name": "", "picture": "plate"},
+        "addresses": {"name": "", "line": ""},
+        "orders": {"number": "", "restaurant": "", "items": [], "remark": "", "address": "", "payment": "",
+                   "total": 0.0, "placed": "", "eta": "", "status": "Delivered"},
+        "orders.items": {"dish": "", "quantity": 1, "options": {}, "extras": [], "price": 0.0},
+    }  # fmt: skip
 
     def first_state(self, rng: Random, clock: datetime) -> State:
         restaurants = catalogue(rng)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 from random import Random
-from typing import Any
+from typing import Any, ClassVar
 
 from simulators.phone.app import App, Here, State
 from simulators.phone.apps.contacts import CONTACTS, THREADS
@@ -19,6 +19,11 @@ from simulators.phone.widgets import app_bar, avatar, badge, empty, fab, icon_bu
 
 class Messages(App):
     id, label, icon, colour, hue = "messages", "Messages", "message", "#2f6fd6", 222
+    shapes: ClassVar[dict[str, State]] = {
+        "threads": {"name": "", "number": "", "unread": 0, "messages": []},
+        "threads.messages": {"from": "me", "text": "", "time": ""},
+        "contacts": {"name": "", "number": ""},
+    }
 
     def first_state(self, rng: Random, clock: datetime) -> State:
         def message(name: str, mine: bool, days: int, time: str, text: str) -> State:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 from random import Random
-from typing import Any
+from typing import Any, ClassVar
 
 from simulators.phone.app import App, Here, State
 from simulators.phone.views import (
@@ -50,6 +50,10 @@ _FIRST: tuple[tuple[str, str, tuple[tuple[str, bool], ...], int], ...] = (
 
 class Notes(App):
     id, label, icon, colour, hue = "notes", "Notes", "notes", "#d08a1d", 40
+    shapes: ClassVar[dict[str, State]] = {
+        "notes": {"title": "", "body": "", "checklist": False, "items": [], "edited": ""},
+        "notes.items": {"text": "", "done": False},
+    }
 
     def first_state(self, rng: Random, clock: datetime) -> State:
         notes = [

@@ -1,0 +1,263 @@
+"""The phone as a device: deterministic, restorable, one source of picture and tree, and never crashing."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import io
+import threading
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from PIL import Image
+
+from lab.errors import LabError
+from lab.seams import Device, Frame
+from lab.trace import Action, ActionKind
+from lab.uitree import Bounds, UiTree
+from simulators.phone import fonts
+from simulators.phone.boxes import Box, Ink
+from simulators.phone.installed import APPS
+from simulators.phone.phone import Phone
+from simulators.phone.shots import _SCREENS, at
+from simulators.phone.stage import windows
+from simulators.phone.tree import walk
+
+SCREEN = Bounds(0, 0, 1080, 2400)
+DEVICE: type[Device] = Phone
+
+
+def _sha(phone: Phone) -> str:
+    return hashlib.sha256(phone.observe().png).hexdigest()
+
+
+def test_two_phones_of_one_seed_are_the_same_to_the_byte() -> None:
+    one, other = Phone(seed=3), Phone(seed=3)
+    for phone in (one, other):
+        phone.perform(Action("open_app", app="Noshwell"))
+        phone.perform(Action("scroll", direction="down"))
+    assert one.snapshot() == other.snapshot()
+    assert one.observe().png == other.observe().png
+
+
+def test_the_seed_shuffles_restaurants_and_dishes_but_loses_none() -> None:
+    def names(seed: int) -> tuple[list[str], list[str]]:
+        places = Phone(seed=seed).snapshot()["apps"]["food"]["restaurants"]
+        dishes = [d["name"] for p in places for s in p["sections"] for d in s["dishes"]]
+        return [p["name"] for p in places], dishes
+
+    assert names(0) != names(1)
+    assert sorted(names(0)[0]) == sorted(names(1)[0])
+    assert sorted(names(0)[1]) == sorted(names(1)[1])
+
+
+def test_the_png_is_what_pillow_reads_back() -> None:
+    phone = Phone()
+    screen = phone.observe()
+    with Image.open(io.BytesIO(screen.png)) as picture:
+        assert picture.size == screen.size == (1080, 2400)
+        frame = next(phone.frames(threading.Event()))
+        assert picture.convert("RGB").tobytes() == frame.rgb
+    assert frame.tree == screen.tree
+
+
+@pytest.mark.parametrize(("name", "app", "screen", "args"), _SCREENS, ids=[s[0] for s in _SCREENS])
+def test_every_screen_restores_to_the_same_picture_and_stays_in_bounds(
+    name: str, app: str, screen: str, args: dict[str, Any]
+) -> None:
+    phone = at(app, screen, args)
+    _well_formed(phone.observe().tree)
+    state = phone.snapshot()
+    again = Phone(state=state)
+    assert again.snapshot() == state
+    assert _sha(again) == _sha(phone)
+    assert phone.observe().activity.startswith(f"com.hitlab.{app}/.")
+    assert again.observe().tree == phone.observe().tree
+
+
+def _well_formed(tree: UiTree) -> None:
+    for node in tree.nodes():
+        assert node.bounds.area > 0
+        assert node.bounds.cut(SCREEN) == node.bounds
+    assert UiTree.from_xml(tree.to_xml()) == tree
+
+
+_POINTS = st.tuples(st.integers(-5, 1085), st.integers(-5, 2405))
+_KINDS: list[ActionKind] = [
+    "click", "click", "click", "double_tap", "long_press", "drag", "input_text", "scroll", "navigate_home",
+    "navigate_back", "keyboard_enter", "wait", "answer", "status", "ask_user", "swipe", "press_recent", "open_app",
+    "other",
+]  # fmt: skip
+_ACTIONS = st.builds(
+    Action,
+    kind=st.sampled_from(_KINDS),
+    at=st.none() | _POINTS,
+    to=st.none() | _POINTS,
+    text=st.none() | st.text(max_size=8) | st.sampled_from(["12", "红烧", "x\ny", "\x1b[31m"]),
+    direction=st.sampled_from(["up", "down", "left", "right"]),
+    app=st.sampled_from([app.label for app in APPS.values()]),
+    ms=st.none() | st.integers(0, 100_000_000),
+)
+
+
+def _tap_some(phone: Phone, choice: int) -> None:
+    """Random points mostly miss; this taps something that can be tapped."""
+    targets = [n for n in phone.observe().tree.nodes() if n.clickable]
+    phone.perform(Action("click", at=targets[choice % len(targets)].bounds.center))
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+@given(app=st.sampled_from(sorted(APPS)), moves=st.lists(_ACTIONS | st.integers(0, 60), max_size=12))
+def test_whatever_is_done_it_stays_well_formed_and_restores(app: str, moves: list[Action | int]) -> None:
+    phone = Phone()
+    phone.perform(Action("open_app", app=app))
+    for move in moves:
+        with contextlib.suppress(LabError):
+            if isinstance(move, int):
+                _tap_some(phone, move)
+            else:
+                phone.perform(move)
+        _well_formed(phone.observe().tree)
+    state = phone.snapshot()
+    again = Phone(state=state)
+    assert again.snapshot() == state
+    assert again.observe().png == phone.observe().png
+
+
+def _boxes(phone: Phone) -> list[Box]:
+    return [box for shown in windows(phone.snapshot(), APPS) if shown.listed for box, _ in walk(shown.root)]
+
+
+@pytest.mark.parametrize(("name", "app", "screen", "args"), _SCREENS, ids=[s[0] for s in _SCREENS])
+def test_what_is_drawn_as_text_is_the_text_of_its_node(name: str, app: str, screen: str, args: dict[str, Any]) -> None:
+    for box in _boxes(at(app, screen, args)):
+        drawn = "".join(paint.text for paint in box.paints if isinstance(paint, Ink))
+        if not drawn:
+            continue
+        assert box.node is not None
+        text = str(box.node["text"] or box.node.get("desc"))
+        squeezed = drawn.replace(" ", "").rstrip("…")
+        assert text.replace(" ", "").replace("\n", "").startswith(squeezed)
+
+
+def test_texts_have_room_for_the_cells_of_a_text_mirror() -> None:
+    for label, line in (("Messages", 96), ("Settings", 96)):
+        phone = Phone()
+        phone.perform(Action("open_app", app=label))
+        texts = [n for n in phone.observe().tree.nodes() if n.text and n.cls.endswith("TextView")]
+        for node in texts:
+            fits = node.bounds.width // 24 * max(1, round(node.bounds.height / line))
+            assert fits >= min(fonts.cells(node.text), 12), node
+
+
+def test_frames_come_at_once_then_only_when_something_changed() -> None:
+    phone, stop = Phone(), threading.Event()
+    stream = phone.frames(stop)
+    first = next(stream)
+    assert (first.number, first.size) == (0, (1080, 2400))
+    got: list[Frame] = []
+    seen = threading.Event()
+
+    def read() -> None:
+        for frame in stream:
+            got.append(frame)
+            seen.set()
+
+    reader = threading.Thread(target=read)
+    reader.start()
+    phone.perform(Action("open_app", app="Settings"))
+    assert seen.wait(5)
+    assert got[-1].number >= 1
+    assert got[-1].rgb != first.rgb
+    phone.close()
+    reader.join(5)
+    assert not reader.is_alive()
+    phone.close()
+
+
+def test_a_stream_ends_when_it_is_stopped() -> None:
+    stop = threading.Event()
+    stream = Phone().frames(stop)
+    next(stream)
+    stop.set()
+    assert list(stream) == []
+
+
+def test_lay_merges_mappings_and_replaces_lists() -> None:
+    phone = Phone()
+    before = phone.snapshot()
+    notes = [{"title": "Only", "body": "one"}]
+    phone.lay({"battery": 12, "apps": {"settings": {"wifi": False}, "notes": {"notes": notes}}})
+    after = phone.snapshot()
+    assert after["battery"] == 12
+    assert after["apps"]["settings"] == before["apps"]["settings"] | {"wifi": False}
+    assert [n["title"] for n in after["apps"]["notes"]["notes"]] == ["Only"]
+    assert after["apps"]["notes"]["notes"][0]["items"] == []
+    assert after["apps"]["clock"] == before["apps"]["clock"]
+
+
+@pytest.mark.parametrize(
+    ("overlay", "named"),
+    [
+        ({"batery": 12}, "batery"),
+        ({"apps": {"fod": {}}}, "apps.fod"),
+        ({"apps": {"settings": {"dark_them": True}}}, "apps.settings.dark_them"),
+        ({"nav": {"ap": "food"}}, "nav.ap"),
+        ({"apps": {"notes": {"notes": [{"titel": "x"}]}}}, "titel"),
+        ({"apps": {"notes": {"notes": "x"}}}, "apps.notes.notes"),
+        ({"apps": {"notes": {"notes": ["x"]}}}, "apps.notes.notes[0]"),
+        ({"clock": "yesterday"}, "yesterday"),
+        ({"clock": "2026-03-10T08:50:00"}, "offset"),
+        ({"nav": {"app": "mars"}}, "mars"),
+        ({"notifications": [{"title": "x", "app": "mars"}]}, "mars"),
+        ({"apps": {"food": {"cart": {"items": [{"dish": "x"}]}}}}, "quantity"),
+    ],
+)
+def test_lay_refuses_what_the_phone_does_not_have_and_changes_nothing(overlay: dict[str, Any], named: str) -> None:
+    phone = Phone()
+    before = phone.snapshot()
+    with pytest.raises(LabError) as caught:
+        phone.lay(overlay)
+    assert named in caught.value.sentence
+    assert phone.snapshot() == before
+
+
+@pytest.mark.parametrize("state", [{}, {"apps": {}}, [], {"clock": 1}])
+def test_restore_refuses_what_is_no_snapshot(state: Any) -> None:
+    phone = Phone()
+    before = phone.snapshot()
+    with pytest.raises(LabError):
+        phone.restore(state)
+    assert phone.snapshot() == before
+
+
+def test_a_snapshot_is_ones_own() -> None:
+    phone = Phone()
+    state = phone.snapshot()
+    state["apps"]["notes"]["notes"].clear()
+    assert phone.snapshot()["apps"]["notes"]["notes"]
+
+
+def test_chinese_stands_in_the_tree_even_where_no_font_has_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    caches = (fonts._source, fonts.width, fonts.mask, fonts.wrap)
+    monkeypatch.setattr(fonts, "found_fonts", lambda: ())
+    for cache in caches:
+        cache.cache_clear()
+    try:
+        phone = at("messages", "thread", {"name": "陈伟"})
+        assert phone.observe().tree.find(text="麻烦你带上上次的数据。")
+        assert fonts._source("麻") is None
+    finally:
+        for cache in caches:
+            cache.cache_clear()
+
+
+def test_the_dark_theme_repaints_every_screen() -> None:
+    for _, app, screen, args in _SCREENS[::4]:
+        light, dark = at(app, screen, args), at(app, screen, args, dark=True)
+        with Image.open(io.BytesIO(light.observe().png)) as a, Image.open(io.BytesIO(dark.observe().png)) as b:
+            pairs = zip(a.resize((27, 60)).tobytes(), b.resize((27, 60)).tobytes(), strict=True)
+            same = sum(x == y for x, y in pairs)
+        assert same < 27 * 60 * 3 * 0.35
