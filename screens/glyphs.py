@@ -67,7 +67,7 @@ def _measured(cluster: str) -> Glyph:
 
 def width_of(line: tuple[Glyph, ...]) -> int:
     """Cells that a line takes."""
-    return sum(glyph.width for glyph in line)
+    return sum([glyph[1] for glyph in line])
 
 
 def cut(line: tuple[Glyph, ...], width: int) -> tuple[Glyph, ...]:

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.geometry import Offset
+from textual.content import Content
+from textual.geometry import Offset, Region
 from textual.message import Message
 from textual.reactive import reactive
 from textual.widget import Widget
@@ -64,17 +65,17 @@ class Mirror(Widget, can_focus=True):
         Binding("down,j", "pan(0,1)", "Down", show=False, id="mirror.down", tooltip="Look further down"),
     ]
 
-    overlay: reactive[bool] = reactive(True)
+    overlay: reactive[bool] = reactive(True, repaint=False)
     """Whether the phone's texts are drawn as characters over the picture."""
-    zoom: reactive[Zoom] = reactive[Zoom]("fit")
+    zoom: reactive[Zoom] = reactive[Zoom]("fit", repaint=False)
     """`fit`, `wide` or `2x` (see `screens.fit`)."""
-    pan: reactive[Point] = reactive((0, 0))
+    pan: reactive[Point] = reactive((0, 0), repaint=False)
     """In `2x`: the phone's pixel at the top left."""
-    interactive: reactive[bool] = reactive(True)
+    interactive: reactive[bool] = reactive(True, repaint=False)
     """Whether clicks, drags and the wheel are passed on."""
-    fps: reactive[int] = reactive(20)
+    fps: reactive[int] = reactive(20, repaint=False)
     """No more pictures than this are painted in a second."""
-    age: reactive[float | None] = reactive(None)
+    age: reactive[float | None] = reactive(None, repaint=False)
     """Seconds since the live picture shown was taken; None for a still and before the first."""
 
     @dataclass
@@ -135,6 +136,7 @@ class Mirror(Widget, can_focus=True):
         self._shown: Painted | None = None
         self._shown_number = 0
         self._taken: float | None = None
+        self._said = ""
         self._marks: tuple[Mark, ...] = ()
         self._pressed: events.MouseDown | None = None
         self._drawn_at: deque[float] = deque(maxlen=128)
@@ -231,7 +233,14 @@ class Mirror(Widget, can_focus=True):
 
     def watch_age(self) -> None:
         self.set_class(self.age is not None and self.age >= STALE, "-stale")
-        self.border_subtitle = self.age_text
+        self._say(self.age_text)
+
+    def _say(self, words: str) -> None:
+        """Puts words on the lower border, and has that row alone drawn again: Textual would redraw the phone."""
+        if words != self._said:
+            self._said = words
+            self._border_subtitle = Content(words) if words else None
+            self.refresh(Region(-1, self.size.height, self.size.width + 2, 1))
 
     def _look(self) -> None:
         """Has the newest picture painted as it is looked at now."""

@@ -39,6 +39,9 @@ class Painted(NamedTuple):
     texts: tuple[Placed, ...] = ()
 
 
+_Seen = tuple["Grid", list[Words], tuple[Bounds, ...]]
+
+
 class Painter:
     """Paints shots one after another, each from what changed since the last. Not for two threads at once."""
 
@@ -52,6 +55,8 @@ class Painter:
         self._placed: tuple[list[Words], list[Placed]] = ([], [])
         self._shot: Shot | None = None
         self._large = 0.0
+        self._seen: _Seen = (np.zeros((0, 0), np.uint32), [], ())
+        self._last: tuple[View, Painted] | None = None
 
     def paint(self, shot: Shot, view: View) -> Painted:
         """The cells of a shot in a view."""
@@ -65,7 +70,11 @@ class Painter:
         if self._shot is not None and not (shot.live and self._shot.live):
             self._reading = Reading()
         self._shot = shot
-        image, words, things = self._look(shot, view, placed_at)
+        seen = self._look(shot, view, placed_at)
+        if seen is None and self._last is not None and self._last[0] == view:
+            return self._last[1]
+        image, words, things = seen or self._seen
+        self._seen = image, words, things
         pixels = self._picture.pixels(image, placed_at)
         few = view.colours <= 256
         pixels = paint.to_256(pixels) if few else paint.rounded(paint.steady(pixels, self._pixels))
@@ -85,7 +94,8 @@ class Painter:
         )
         for whole, piece in zip(cells, phone, strict=True):
             whole[part] = piece
-        return Painted(cells, placed_at, tuple(texts))
+        self._last = view, Painted(cells, placed_at, tuple(texts))
+        return self._last[1]
 
     def _decoded(self, shot: Shot) -> Shot:
         """A shot as pixels; the last one that was stored as a file is remembered, for it is often looked at anew."""
@@ -95,8 +105,8 @@ class Painter:
             self._stored = shot.stored, decoded(shot)
         return self._stored[1]._replace(tree=shot.tree)
 
-    def _look(self, shot: Shot, view: View, where: Fit) -> tuple[Grid, list[Words], tuple[Bounds, ...]]:
-        """The picture to draw, its texts' ink taken out, those texts, and what they must not cover."""
+    def _look(self, shot: Shot, view: View, where: Fit) -> _Seen | None:
+        """The picture to draw, its texts' ink taken out, those texts, and what they must not cover; None: as before."""
         size = _size(shot)
         if shot.rgb is None:
             words = unseen(shot.tree, size) if shot.tree is not None else [_notice(size, where)]
@@ -105,7 +115,10 @@ class Painter:
         changed = self._picture.take(shot.rgb, size, where)
         if not view.overlay:
             return self._picture.raw, [], ()
+        before = self._reading.shown
         found: list[Found] = self._reading.read(self._picture, shot.tree, changed)
+        if changed is None and found is before and self._last is not None and self._last[0].overlay:
+            return None
         return erased(self._picture.raw, found), [one.words for one in found], self._reading.things
 
     def _set(self, words: list[Words], things: tuple[Bounds, ...], where: Fit, room: _Room) -> list[Placed]:
@@ -210,7 +223,9 @@ class _Room:
     """What of a picture a text may run out over: its own paper and plain ground, no more than an edge of all else."""
 
     def __init__(self, phone: Cells, mean: Grid, where: Fit) -> None:
-        self._phone, self._mean, self._where = phone, mean, where
+        self._mean, self._where = mean, where
+        before = np.concatenate([mean[:, :1], mean[:, :-1]], axis=1)
+        self._uneven = (_differ(phone.fg, phone.bg) > _APART) | (_differ(mean, before) > _APART)
 
     def reach(self, words: Words) -> tuple[int, int]:
         """The columns that a text may take: from its ink on, both ways, up to the second cell that shows something."""
@@ -229,10 +244,7 @@ class _Room:
 
     def _busy(self, row: int, paper: int) -> NDArray[np.bool_]:
         """Which cells of a row show more than plain ground."""
-        top, bottom, mean = self._phone.fg[row], self._phone.bg[row], self._mean[row]
-        before = np.concatenate([mean[:1], mean[:-1]])
-        plain = (_differ(top, bottom) <= _APART) & (_differ(mean, before) <= _APART)
-        busy: NDArray[np.bool_] = ~(plain | (_apart(mean, paper) <= _APART))
+        busy: NDArray[np.bool_] = self._uneven[row] & (_apart(self._mean[row], paper) > _APART)
         return busy
 
 

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 Rows = tuple[int, int]
 """From the first row that changed up to, not including, the first after the last."""
 
+_MISSES = 6
+"""A text that is not in its box's pixels is looked for there again only every so many pictures."""
+
 BLANK_PHONE, BLANK_BOX, BLANK_INK = 0x2B2724, 0x3A3632, 0xE0DCD8
 """Packed colours of a phone of which there is no picture: its screen, what can be tapped on it, its words."""
 
@@ -49,11 +52,11 @@ class Picture:
             changed: Rows | None = (0, height)
         else:
             assert self._source is not None
-            changed = _changed(self._source, source)
+            changed = _changed(self._source, source, _step(scale))
         self._source = source
         if changed is None:
             return None
-        first, last = changed[0] // scale[1], -(-changed[1] // scale[1])
+        first, last = changed[0] // scale[1], min(-(-changed[1] // scale[1]), self.raw.shape[0])
         self._reduce(source, first, last)
         return first, last
 
@@ -67,9 +70,9 @@ class Picture:
         return 0, self.raw.shape[0]
 
     def _reduce(self, source: NDArray[np.uint8], first: int, last: int) -> None:
-        """Box means of source rows; where several make one of ours every second is left out, which no eye can tell."""
+        """Box means of source rows."""
         across, down = self.scale
-        step = 2 if down % 2 == 0 else 1
+        step = _step(self.scale)
         part = source[first * down : last * down : step]
         image = Image.frombuffer("RGB", (self.size[0], part.shape[0]), part.tobytes(), "raw", "RGB", 0, 1)
         if across > 1 or down > step:
@@ -89,6 +92,11 @@ class Picture:
         return grid
 
 
+def _step(scale: tuple[int, int]) -> int:
+    """Which of the source's rows are looked at: every second, where several make one of ours; no eye can tell."""
+    return 2 if scale[1] % 2 == 0 else 1
+
+
 def _scale(fit: Fit) -> tuple[int, int]:
     """How far a picture may be reduced before its ink is looked for: to about four pixels a cell each way."""
     finest = min(fit.cell_width, fit.cell_height / 2)
@@ -97,18 +105,19 @@ def _scale(fit: Fit) -> tuple[int, int]:
     return (2, 2) if finest >= 5 else (1, 1)
 
 
-def _changed(old: NDArray[np.uint8], new: NDArray[np.uint8]) -> Rows | None:
-    """The range of rows in which two pictures of one shape differ."""
+def _changed(old: NDArray[np.uint8], new: NDArray[np.uint8], step: int) -> Rows | None:
+    """The range of rows in which two pictures of one shape differ; every `step`th is looked at."""
     if old is new or old.base is new.base:
         return None
+    old, new = old[::step], new[::step]
     if old.shape[1] % 8 == 0:
-        rows = (old.view(np.uint64) != new.view(np.uint64)).any(axis=1)
+        rows = np.logical_or.reduce(old.view(np.uint64) != new.view(np.uint64), axis=1)
     else:
-        rows = (old != new).any(axis=1)
+        rows = np.logical_or.reduce(old != new, axis=1)
     first = int(rows.argmax())
     if not rows[first]:
         return None
-    return first, len(rows) - int(rows[::-1].argmax())
+    return first * step, (len(rows) - int(rows[::-1].argmax())) * step
 
 
 class Found(NamedTuple):
@@ -119,6 +128,8 @@ class Found(NamedTuple):
     ink: Ink
     place: tuple[slice, slice]
     pixels: Grid
+    marks: int
+    """How many of them are ink."""
 
 
 class Reading:
@@ -126,28 +137,36 @@ class Reading:
 
     def __init__(self) -> None:
         self.found: list[Found] = []
+        """The texts that the last tree's picture held."""
+        self.shown: list[Found] = []
+        """Those of them that are in the picture now."""
         self.things: tuple[Bounds, ...] = ()
         self._tree: UiTree | None = None
         self._saying: Saying = Saying((), ())
+        self._missed: dict[tuple[object, ...], int] = {}
         self._known: dict[tuple[object, ...], Found] = {}
         self._scale = (0, 0)
 
     def read(self, picture: Picture, tree: UiTree | None, changed: Rows | None) -> list[Found]:
         """The texts to draw now. Without a tree, the last one's, less those whose pixels are not as they were."""
         if picture.scale != self._scale:
+            self._missed.clear()
             self._known, self._scale, changed = {}, picture.scale, (0, picture.raw.shape[0])
             tree = tree or self._tree
-        if tree is None:
-            return [found for found in self.found if not _overpainted(found, picture.raw)]
+        if tree is None or (tree == self._tree and changed is None):
+            if changed is not None:
+                self.shown = [found for found in self.found if not _overpainted(found, picture.raw)]
+            return self.shown
         if tree != self._tree:
+            if len(self._missed) > 2000:
+                self._missed.clear()
             self._tree, self._saying = tree, saying(tree, picture.size)
             self.things = self._saying.things
-        elif changed is None:
-            return self.found
         found = [f for said in self._saying.said if (f := self._find(said, picture, changed)) is not None]
         self.found = _alike(_apart(found))
         self._known = {_key(found.said): found for found in self.found}
-        return self.found
+        self.shown = self.found
+        return self.shown
 
     def _find(self, said: Said, picture: Picture, changed: Rows | None) -> Found | None:
         across, down = picture.scale
@@ -163,11 +182,13 @@ class Reading:
             return None
         ink = known.ink if known is not None and _same_ink(pixels, known) else None
         line = glyphs(said.text)
-        if ink is None and line:
+        if ink is None and line and self._missed.get(_key(said), 0) == 0:
             ink = find_ink(pixels, shape(said.text, width_of(line)), (across, down), said.sure)
         if ink is None:
+            self._missed[_key(said)] = (self._missed.get(_key(said), 0) + 1) % _MISSES
             return None
-        return Found(said, _words(said, ink, place, picture.scale), ink, place, pixels.copy())
+        pixels = pixels.copy()
+        return Found(said, _words(said, ink, place, picture.scale), ink, place, pixels, _marks(pixels, ink))
 
 
 def _key(said: Said) -> tuple[object, ...]:
@@ -183,11 +204,14 @@ def _same_ink(pixels: Grid, known: Found) -> bool:
     """Whether a box that moved holds the ink that it did: as many pixels of it, in the same part of the box."""
     if pixels.shape != known.pixels.shape or not known.ink.flat:
         return False
-    ink = known.ink
-    part = slice(ink.top, ink.bottom), slice(ink.left, ink.right)
-    now = int(np.count_nonzero(inked(pixels[part], ink.paper, True)))
-    then = int(np.count_nonzero(inked(known.pixels[part], ink.paper, True)))
-    return abs(now - then) <= 0.15 * then
+    return abs(_marks(pixels, known.ink) - known.marks) <= 0.25 * known.marks
+
+
+def _marks(pixels: Grid, ink: Ink) -> int:
+    """How many pixels of a box are a text's ink."""
+    if ink.flat:
+        return int(np.count_nonzero(inked(pixels[ink.top : ink.bottom, ink.left : ink.right], ink.paper, True)))
+    return int(np.count_nonzero(inked(pixels, ink.paper, False)[ink.top : ink.bottom, ink.left : ink.right]))
 
 
 def _overpainted(found: Found, raw: Grid) -> bool:
@@ -199,8 +223,7 @@ def _overpainted(found: Found, raw: Grid) -> bool:
         return False
     a, b = np.ascontiguousarray(now).view(np.uint8), found.pixels.view(np.uint8)
     moved = int(np.count_nonzero((np.maximum(a, b) - np.minimum(a, b)).view(np.uint32) & np.uint32(0xE0E0E0)))
-    marks = int(np.count_nonzero(inked(found.pixels, found.ink.paper, found.ink.flat)))
-    return moved > max(6, 0.08 * marks)
+    return moved > max(6, 0.08 * found.marks)
 
 
 def _apart(found: list[Found]) -> list[Found]:

@@ -65,10 +65,15 @@ class _Item:
     whole: bool = True
     room: int = 1
     """Rows that its ink fills; a paragraph may be given more, as many as it has lines, where there are some."""
+    width: int = 0
 
-    @property
-    def width(self) -> int:
-        return max((width_of(line) for line in self.lines), default=0)
+    def __post_init__(self) -> None:
+        self.put(self.lines)
+
+    def put(self, lines: list[Line]) -> None:
+        """Gives it other lines."""
+        self.lines = lines
+        self.width = max((width_of(line) for line in lines), default=0)
 
     @property
     def end(self) -> int:
@@ -169,7 +174,7 @@ def _hold(item: _Item, start: int) -> None:
         start = item.high - width
     item.start = min(max(item.low, start), item.high - 1)
     if item.end > item.high:
-        item.lines = [cut(item.lines[0], item.high - item.start)]
+        item.put([cut(item.lines[0], item.high - item.start)])
         item.whole = False
 
 
@@ -195,7 +200,7 @@ def _flow(item: _Item, room: int, width: int) -> None:
     if not item.whole:
         rest = flat(tuple(glyph for line in lines[room - 1 :] for glyph in (*line, NEWLINE)))
         lines = [*lines[: room - 1], cut(rest, width)]
-    item.lines = lines
+    item.put(lines)
 
 
 def _tighten(level: _Level, fit: Fit) -> None:
@@ -390,7 +395,7 @@ def _cut_to(item: _Item, start: int, end: int) -> bool:
     if item.width > end - start:
         if end - start < 3:
             return False
-        item.lines = [cut(flat(item.words.line), end - start)]
+        item.put([cut(flat(item.words.line), end - start)])
         item.whole = False
     item.start = max(start, min(item.start, end - item.width))
     return True
@@ -415,7 +420,8 @@ def _spill(items: list[_Item], fit: Fit) -> None:
         if len(lines) == 2 and all(end < start or item.start > stop for start, stop in spans):
             if any(item.start < stop + 1 and start < end + 1 for start, stop in taken[item.row] if start != item.start):
                 continue
-            item.lines, item.whole = lines, True
+            item.put(lines)
+            item.whole = True
             spans.append((item.start, end))
 
 
