@@ -64,9 +64,8 @@ def check_out(work: Work, order: Order) -> Doing[None]:
     """Remark, address and payment as wanted, then the order."""
     if order.remark:
         yield from _remark(work, order.remark)
-    where = order.to or work.brief.place
-    yield from _pick(work, _ADDRESS, order.to, work.brief.place, f"I have it brought to {where}.")
-    yield from _pick(work, _PAY, order.payment, "", f"I pay with {order.payment}.")
+    yield from _pick(work, _ADDRESS, order.to, work.brief.place, "that is where it is to be brought")
+    yield from _pick(work, _PAY, order.payment, "", "that is how it is to be paid")
     button = work.find(*_ORDER, role="tap")
     if button is None:
         raise GiveUp("I found no way to place the order")
@@ -85,7 +84,7 @@ def _remark(work: Work, remark: str) -> Doing[None]:
         yield from work.back("I put the keyboard away.")
 
 
-def _pick(work: Work, names: tuple[str, ...], wanted: str, place: str, thought: str) -> Doing[None]:
+def _pick(work: Work, names: tuple[str, ...], wanted: str, place: str, why: str) -> Doing[None]:
     """Chooses, behind a row, the entry that fits best what is wanted or where one is; nothing where none fits."""
     if not (wanted or place):
         return
@@ -99,7 +98,7 @@ def _pick(work: Work, names: tuple[str, ...], wanted: str, place: str, thought: 
     rows = [n for n in work.nodes() if n.checkable or n.clickable]
     best = max(rows, key=lambda n: _fit(work.words_of(n), wanted, place), default=None)
     if best is not None and _fit(work.words_of(best), wanted, place) > 0:
-        yield from work.tap(best, thought)
+        yield from work.tap(best, f"I choose {(best.label or work.words_of(best))[:60]!r}: {why}.")
     if work.find(*_ORDER, role="tap") is None:
         yield from work.back("None of these fits better; I go back.")
 

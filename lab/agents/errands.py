@@ -15,7 +15,7 @@ from lab.agents.talk import Work, listed, listed_times
 
 def errands(work: Work) -> Doing[list[Goal]]:
     """What the instruction asks for; where it only names a time of day, what the log shows is done then."""
-    goals = goals_in(work.brief.instruction)
+    goals = list(goals_in(work.brief.instruction))
     if goals:
         return goals
     phase = phase_in(work.brief.instruction)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from typing import NamedTuple
 
@@ -115,7 +116,8 @@ _SHIFT = re.compile(
 )
 
 
-def goals_in(text: str) -> list[Goal]:
+@functools.lru_cache(maxsize=4096)
+def goals_in(text: str) -> tuple[Goal, ...]:
     """What a text asks for (or tells of), in its order; the facts that it points at are looked for in all of it."""
     starts = list(_START.finditer(text))
     goals: list[Goal] = []
@@ -124,7 +126,7 @@ def goals_in(text: str) -> list[Goal]:
         kind = next(k for k in _VERBS if m[k] is not None)
         read = _READERS[kind](text[m.start("verb") : end], text)
         goals += [goal for goal in read if goal not in goals]
-    return goals
+    return tuple(goals)
 
 
 def phase_in(text: str) -> Phase | None:

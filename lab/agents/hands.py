@@ -260,12 +260,22 @@ class Hands:
         return False
 
     def to_root(self) -> Doing[None]:
-        """Goes up to the first screen of the app in front, for an app opens where it was left."""
-        for _ in range(6):
+        """Goes to the first screen of the app in front, for an app opens where it was left: panels away, then up."""
+        for _ in range(8):
             up = self.find(*_UP, exact=True, role="tap")
-            if up is None:
+            if self._panel():
+                yield from self.back("Something lies over the app; I close it.")
+            elif up is not None:
+                yield from self.tap(up, "I go up to the first screen of the app.")
+            else:
                 return
-            yield from self.tap(up, "I go up to the first screen of the app.")
+
+    def _panel(self) -> bool:
+        """Whether what is in front is a sheet or a dialog: it does not fill the screen."""
+        roots = [r for r in self.seen.tree.roots if r.bounds.area]
+        own = [r.bounds for r in roots if not _SYSTEM.search(r.package)]
+        wide = max((r.bounds.right for r in roots), default=0)
+        return bool(own) and (own[-1].top > 200 or own[-1].width < 0.95 * wide)
 
     def _icon(self, names: Iterable[str], hints: Iterable[str]) -> Node | None:
         icon = self.find(*names, exact=True, role="tap") if names else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Iterable, Sequence
 from datetime import datetime
@@ -142,9 +143,10 @@ def leaves_open(text: str) -> bool:
     return bool(_OPEN.search(text))
 
 
-def words(text: str) -> list[str]:
+@functools.lru_cache(maxsize=8192)
+def words(text: str) -> tuple[str, ...]:
     """A text's words in lower case; each Chinese character is one."""
-    return re.findall(r"[^\W_\u4e00-\u9fff]+|[\u4e00-\u9fff]", text.casefold())
+    return tuple(re.findall(r"[^\W_\u4e00-\u9fff]+|[\u4e00-\u9fff]", text.casefold()))
 
 
 def mentions(text: str, name: str) -> bool:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Generator, Sequence
 from typing import Literal
 
-from lab.agents.errands import do, errands
+from lab.agents.errands import do, errands, said
 from lab.agents.hands import Doing, GiveUp, Seen
 from lab.agents.proactive import offer
-from lab.agents.talk import Refused, Work
+from lab.agents.talk import Refused, Work, listed
 from lab.seams import Brief, Screen
 from lab.task import Actor
 from lab.trace import Action, Proposed, Step
@@ -52,7 +52,7 @@ def _outcome(work: Work) -> Doing[tuple[Literal["complete", "infeasible"], str]]
         wanted = yield from errands(work)
         for errand in wanted:
             yield from do(work, errand)
-        return "complete", f"All {len(wanted)} things that were asked for are done."
+        return "complete", f"Done: {listed([said(errand) for errand in wanted], 'and')}."
     except Refused:
         return "complete", "The person said no, so I leave everything as it is."
     except GiveUp as reason:

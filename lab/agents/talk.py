@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, TypeVar
 
-from lab.agents.goals import Goal, goals_in
 from lab.agents.habits import Deed, deeds
 from lab.agents.hands import Doing, GiveUp, Hands, Seen
 from lab.agents.reading import Entry, agrees, chosen, chosen_time, leaves_open, read_log, read_time, refuses, shown_time
@@ -37,10 +36,6 @@ class Work(Hands):
     def now(self) -> datetime | None:
         """The time that was told."""
         return read_time(self.brief.time)
-
-    def wished(self) -> list[Goal]:
-        """What the person asked for: in the instruction and in what was said since."""
-        return goals_in(" ".join([self.brief.instruction, *self.said]))
 
     def ask(self, question: str, thought: str) -> Doing[Reply]:
         """Asks, and gives the reply; a question that is not let through is asked once more."""
