@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple
 
 from textual import events
 from textual.app import App, SystemCommand
-from textual.binding import Binding
+from textual.binding import Binding, BindingType
 from textual.dom import DOMNode
 from textual.screen import Screen
 from textual.worker import WorkerFailed
@@ -56,7 +56,7 @@ class LabApp(App[None]):
     ENABLE_COMMAND_PALETTE = True
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-normal"), (160, "-wide")]
     VERTICAL_BREAKPOINTS = [(0, "-short"), (32, "-tall")]
-    BINDINGS: ClassVar[list[Binding]] = [  # type: ignore[assignment]  # a list of Binding is a list of BindingType
+    BINDINGS: ClassVar[list[BindingType]] = [
         Binding("f2", "show('home')", "Home", show=False, id="app.home", group=SWITCH, tooltip="Runs, tasks, devices"),
         Binding("f3", "show('live')", "Live", show=False, id="app.live", group=SWITCH, tooltip="The run under way"),
         Binding(
@@ -210,15 +210,16 @@ class LabApp(App[None]):
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
         """Every action that a key reaches here is in the palette, under its own words."""
-        seen: set[str] = set()
+        seen: set[tuple[DOMNode, str]] = set()
         for node, binding, enabled, tooltip in screen.active_bindings.values():
-            if not enabled or binding.system or not binding.description or binding.action in seen:
+            if not enabled or binding.system or not binding.description or (node, binding.action) in seen:
                 continue
             if binding.action == "command_palette":
                 continue
-            seen.add(binding.action)
+            seen.add((node, binding.action))
             run = partial(self.run_action, binding.action, default_namespace=node)
-            yield SystemCommand(binding.description, f"{tooltip or binding.tooltip} ({binding.key})", run)
+            key = self.get_key_display(binding)
+            yield SystemCommand(binding.description, f"{tooltip or binding.tooltip}   {key}".strip(), run)
         yield SystemCommand("Theme", "Other colours", self.action_change_theme)
 
     def action_show(self, name: ScreenName) -> None:

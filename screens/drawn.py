@@ -14,10 +14,12 @@ _RINGS: dict[str, MarkKind] = {"double_tap": "double", "long_press": "long"}
 
 def marks_of(event: Step | Asked, size: Point) -> list[Mark]:
     """The proposed action's mark and, where the gate amended it, that of what was done."""
-    marks = action_marks(event.proposed.action, size)
-    amended = event.decision is not None and event.decision.verdict == "amend"
-    done = event.decision.action if event.decision is not None and amended else None
-    return marks if done is None else [*marks, *action_marks(done, size)]
+    proposed, decision = event.proposed.action, event.decision
+    if decision is None or decision.verdict != "amend" or decision.action is None:
+        return action_marks(proposed, size)
+    done = action_marks(decision.action, size)
+    # Typed words stand in one place on the phone: only those that were typed are drawn there.
+    return done if proposed.kind == decision.action.kind == "input_text" else [*action_marks(proposed, size), *done]
 
 
 def action_marks(action: Action, size: Point) -> list[Mark]:

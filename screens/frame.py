@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from textual.app import ComposeResult
-from textual.binding import Binding
+from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.screen import ModalScreen, Screen
 from textual.widgets import Footer, Static
@@ -30,7 +30,7 @@ class TooSmallScreen(Screen[None]):
 class QuitScreen(ModalScreen[bool]):
     """Asks before a live run is left."""
 
-    BINDINGS: ClassVar[list[Binding]] = [  # type: ignore[assignment]
+    BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter,y", "answer(True)", "Leave it open and quit", id="quit.yes", tooltip="The run can be resumed"),
         Binding("escape,n", "answer(False)", "Stay", id="quit.no", tooltip="Go back to the run"),
     ]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar, cast
 
 from textual import on, work
 from textual.app import ComposeResult
-from textual.binding import Binding
+from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 from textual.message import Message
 from textual.screen import Screen
@@ -40,7 +40,7 @@ class HomeScreen(Screen[None]):
 
     BINDING_GROUP_TITLE = "Home"
 
-    BINDINGS: ClassVar[list[Binding]] = [  # type: ignore[assignment]
+    BINDINGS: ClassVar[list[BindingType]] = [
         Binding("v", "replay", "Replay", id="home.replay", tooltip="Play this run back, open or not"),
         Binding("slash", "filter", "Filter", id="home.filter", tooltip="Find runs and tasks by a word"),
         Binding("y", "copy", "Copy id", id="home.copy", tooltip="Copy this run's id"),

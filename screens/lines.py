@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from rich.segment import Segment
 from textual import events
-from textual.binding import Binding
+from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.geometry import Size
 from textual.message import Message
@@ -33,7 +33,7 @@ class Lines(ScrollView, can_focus=True, inherit_bindings=False):
     Lines > .lines--heading { color: $text-muted; text-style: bold; }
     Lines > .lines--empty { color: $text-muted; }
     """
-    BINDINGS: ClassVar[list[Binding]] = [  # type: ignore[assignment]
+    BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up,k", "move(-1)", "Up", show=False, group=MOVE, id="list.up", tooltip="One line up"),
         Binding("down,j", "move(1)", "Down", show=False, group=MOVE, id="list.down", tooltip="One line down"),
         Binding("pageup", "page(-1)", "Page up", show=False, group=MOVE, id="list.page_up", tooltip="One page up"),
@@ -127,6 +127,11 @@ class Lines(ScrollView, can_focus=True, inherit_bindings=False):
 
     def render_line(self, y: int) -> Strip:
         width = self.scrollable_content_region.width
+        strip = self._line(y, width - 1 if self.show_vertical_scrollbar else width)
+        return strip.adjust_cell_length(width, self.visual_style.rich_style)
+
+    def _line(self, y: int, width: int) -> Strip:
+        """One row, a column free between it and a scrollbar."""
         if y < self.heading_rows:
             return self._strip(self.heading(width), width, self.get_visual_style("lines--heading"))
         index = y - self.heading_rows + self.scroll_offset.y

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from textual import events
-from textual.binding import Binding
+from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.geometry import Size
 from textual.scroll_view import ScrollView
@@ -17,10 +17,15 @@ from screens.lines import MOVE, strip_of
 class Page(ScrollView, can_focus=True, inherit_bindings=False):
     """Shows one `Content`; what is shown next begins at its top."""
 
+    HELP = """\
+# Words
+
+What was thought, done and said in this step. Arrows, `j` and `k` scroll; `+` gives this pane the whole screen.
+"""
     DEFAULT_CSS = """
     Page { overflow-x: hidden; overflow-y: auto; scrollbar-size-vertical: 1; }
     """
-    BINDINGS: ClassVar[list[Binding]] = [  # type: ignore[assignment]
+    BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up,k", "scroll_up", "Up", show=False, group=MOVE, id="page.up", tooltip="One line up"),
         Binding("down,j", "scroll_down", "Down", show=False, group=MOVE, id="page.down", tooltip="One line down"),
         Binding("pageup", "page_up", "Page up", show=False, group=MOVE, id="page.page_up", tooltip="One page up"),
@@ -53,7 +58,8 @@ class Page(ScrollView, can_focus=True, inherit_bindings=False):
 
     def _wrap(self) -> None:
         self._width = self.scrollable_content_region.width
-        self._wrapped = self._content.wrap(self._width) if self._width > 0 else []
+        # A column stays free between the text and its scrollbar, whether or not there is one yet.
+        self._wrapped = self._content.wrap(max(1, self._width - 1)) if self._width > 0 else []
         self.virtual_size = Size(self._width, len(self._wrapped))
         self.refresh()
 

@@ -26,6 +26,9 @@ class Player:
         self.recorded = True
         """Whether the recorded pace is kept, where there is one."""
 
+        self.timed = True
+        """Whether times were recorded."""
+
     @property
     def playing(self) -> bool:
         return self._timer is not None
@@ -33,7 +36,9 @@ class Player:
     @property
     def words(self) -> str:
         """How it plays, and the key that changes it."""
-        pace = "recorded pace (. for 1 s a step)" if self.recorded else "1 s a step (. for recorded pace)"
+        pace = "1 s a step (. for recorded pace)"
+        if self.recorded:
+            pace = "recorded pace (. for 1 s a step)" if self.timed else "1 s a step: no times were recorded"
         return f"{'▶ playing' if self.playing else '‖ standing still'}, {pace}"
 
     def wait(self, here: Line, following: Line) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 from textual import on, work
 from textual.actions import SkipAction
 from textual.app import ComposeResult
-from textual.binding import Binding
+from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.content import Content
 from textual.message import Message
@@ -43,7 +43,7 @@ class ReplayScreen(Screen[None]):
     """One stored run. Steps count from 1, as in `hitlab replay ID@7`; each is read when it is looked at."""
 
     BINDING_GROUP_TITLE = "Replay"
-    BINDINGS: ClassVar[list[Binding]] = [  # type: ignore[assignment]
+    BINDINGS: ClassVar[list[BindingType]] = [
         Binding("space", "play", "Play", id="replay.play", tooltip="Play on from here, or stand still"),
         Binding("n", "question(1)", "Question", id="replay.question", tooltip="The next step with a question"),
         Binding("b", "after", "After", id="replay.after", tooltip="The screen before the step, or after it"),
@@ -127,7 +127,7 @@ class ReplayScreen(Screen[None]):
             yield Timeline(id="steps")
             yield Still(id="phone", overlay=self.overlay)
             with Vertical(id="words"):
-                with VerticalScroll(id="goal", classes="pane", can_focus=False):
+                with VerticalScroll(id="goal", classes="pane"):
                     yield Static("", id="goal-text", markup=False)
                 yield Page(id="sheet", classes="pane")
         yield SearchRow("a word in thoughts, actions, dialogue or on the screen", id="search")
@@ -211,6 +211,7 @@ class ReplayScreen(Screen[None]):
     @on(Refused)
     def _refused(self, message: Refused) -> None:
         if message.reel is self._reel:
+            self._reading = False
             self.query_one(Timeline).empty = "Nothing to replay."
             self.query_one(Timeline).refresh()
             self._say(Content.assemble((plain(message.error.sentence), "bold $text-error"), "\n\nF2 goes to Home."))
@@ -268,15 +269,18 @@ class ReplayScreen(Screen[None]):
 
     def _tell(self) -> None:
         """Titles and the line above the keys: where this is, what is shown, how it plays."""
-        timeline = self.query_one(Timeline)
+        timeline, view = self.query_one(Timeline), self._view
         steps = sum(line.kind != "end" for line in timeline.rows[-1:]) + max(0, timeline.count - 1)
-        number = timeline.cursor + 1
-        place = f"step {number}" if number <= steps else "the end"
-        timeline.border_title = f"Steps  {min(number, steps)}/{steps}{'' if self._whole else '+'}"
-        words = {"sheet": place.capitalize(), "tree": f"UI tree at {place}", "sent": f"Sent at {place}"}[self._shown]
-        self.query_one("#sheet").border_title = words
-        lost = "   its picture is not in this file" if self._view is not None and self._view.lost else ""
-        self.query_one("#replay-state", Static).update(self._player.words + lost)
+        timeline.border_title = f"Steps  {min(timeline.cursor + 1, steps)}/{steps}{'' if self._whole else '+'}"
+        self._player.timed = any(line.started for line in timeline.rows[:1])
+        state = self._player.words
+        if view is not None:
+            ended = isinstance(view.event, Ended)
+            place = "the end" if ended else f"step {view.number + 1}"
+            words = {"sheet": place.capitalize(), "tree": f"UI tree at {place}", "sent": f"Sent at {place}"}
+            self.query_one("#sheet").border_title = words["sheet" if ended and self._shown == "sent" else self._shown]
+            state += "   its picture is not in this file" if view.lost else ""
+        self.query_one("#replay-state", Static).update(state, layout=False)
 
     # -- verbs -----------------------------------------------------------------------------------------------
 

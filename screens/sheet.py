@@ -149,15 +149,17 @@ def _action(action: Action, tree: UiTree | None) -> list[Part]:
         parts.append((f"{plain(action.text or '')}\n", ""))
     else:
         parts.append((f"{action_words(action, tree)}\n", "bold"))
+    shown = "".join(text for text, _ in parts)
     places = [f"at {point_words(action.at)}"] if action.at is not None else []
     places += [f"to {point_words(action.to)}"] if action.to is not None else []
-    places += [f"direction {action.direction}"] if action.direction else []
+    places = [place for place in places if point_words(action.at) not in shown]
+    places += [f"direction {action.direction}"] if action.direction and action.direction not in shown else []
     places += [f"finger moves {point_words(action.vector)}"] if action.vector is not None else []
-    name = target_name(tree, action.at) if action.kind not in ("click", "double_tap", "long_press") else ""
-    places += [f'on "{name}"'] if name else []
-    places += [f"{action.ms} ms"] if action.ms is not None else []
+    name = target_name(tree, action.at)
+    places += [f'on "{name}"'] if name and name not in shown else []
+    places += [f"{action.ms} ms"] if action.ms is not None and action.kind != "wait" else []
     if places:
-        parts.append((f"{action.kind}  {', '.join(places)}\n", MUTED))
+        parts.append((f"{', '.join(places)}\n", MUTED))
     if action.raw is not None:
         parts.append(
             (f"source: {plain(raw_words(action))}{f'  ({plain(action.space)})' if action.space else ''}\n", MUTED)

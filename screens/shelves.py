@@ -32,15 +32,21 @@ class Column(NamedTuple):
     least: int
     right: bool = False
     outcome: bool = False
+    share: int = 0
+    """Above 0: as wide as this part of the list, where that is more than `width`."""
+
+    def at(self, width: int) -> Column:
+        """The column in a list of that width."""
+        return self._replace(width=max(self.width, width // self.share)) if self.share else self
 
 
 _COLUMNS = {
-    "when": Column("started", 16, 90),
-    "agent": Column("agent", 16, 76, outcome=True),
-    "persona": Column("persona", 8, 60),
+    "when": Column("started", 16, 98),
+    "agent": Column("agent", 12, 66, outcome=True, share=6),
+    "persona": Column("persona", 8, 84),
     "steps": Column("steps", 5, 0, right=True),
     "questions": Column("asks", 4, 0, right=True),
-    "status": Column("status", 10, 0),
+    "status": Column("status", 12, 0),
     "score": Column("score", 5, 46, right=True, outcome=True),
 }
 
@@ -96,7 +102,7 @@ Every stored run, the newest first. **Enter** plays it back, or goes on with it 
         run = self.rows[index]
         shown = self._shown(width)
         values = {
-            "when": when(run.started),
+            "when": when(run.started) or "-",
             "agent": one_line(run.agent),
             "persona": one_line(run.persona or "-"),
             "steps": str(run.steps),
@@ -117,7 +123,7 @@ Every stored run, the newest first. **Enter** plays it back, or goes on with it 
         return status_words(run.status, waits(run))
 
     def _shown(self, width: int) -> dict[str, Column]:
-        return {n: c for n, c in _COLUMNS.items() if width >= c.least and (self.outcomes or not c.outcome)}
+        return {n: c.at(width) for n, c in _COLUMNS.items() if width >= c.least and (self.outcomes or not c.outcome)}
 
     def _rest(self, width: int, shown: dict[str, Column]) -> int:
         return max(8, width - sum(c.width + 2 for c in shown.values()))

@@ -14,14 +14,15 @@ PHONE: Point = (1080, 2400)
 """The shape of a phone whose size nobody recorded."""
 _BARE = 0.6
 """The part of its width that a phone without a picture gets; the words beside it get the rest."""
+_BORDER = 2
 
 
 class Still(Vertical):
     """A mirror that nobody taps."""
 
     def __init__(self, id: str, *, overlay: bool) -> None:
-        super().__init__(id=id, classes="pane")
-        self.mirror = Mirror()
+        super().__init__(id=id)
+        self.mirror = Mirror(classes="pane", notice="")
         self.mirror.interactive = False
         self.mirror.overlay = overlay
         self.phone = PHONE
@@ -42,12 +43,12 @@ class Still(Vertical):
             self.take_room()
         self.mirror.show_still(view.image, shape, seen.tree)
         self.mirror.mark([] if after or isinstance(view.event, Ended) else marks_of(view.event, shape))
-        self.border_title = "After" if after else "Last screen" if isinstance(view.event, Ended) else "Before"
+        self.mirror.border_title = "After" if after else "Last screen" if isinstance(view.event, Ended) else "Before"
 
     def take_room(self) -> None:
         """Sets the width from the height there is; laid out anew only where that makes another."""
-        rows = max(1, self.screen.size.height - 3 - self.gutter.height)
+        rows = max(1, self.screen.size.height - 3 - _BORDER)
         columns = round(rows * 2 * self._shape[0] / self._shape[1] * (_BARE if self._bare else 1))
-        wanted = min(max(columns, 12), round(self.screen.size.width * 0.4)) + self.gutter.width
+        wanted = min(max(columns, 12), round(self.screen.size.width * 0.4)) + _BORDER
         if self.styles.width is None or self.styles.width.value != wanted:
             self.styles.width = wanted

@@ -32,6 +32,10 @@ and the words on the screen, `space` plays.
     def count(self) -> int:
         return len(self.rows)
 
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """A step is shown as soon as the cursor is on it; there is nothing more to open."""
+        return action != "choose"
+
     def paint(self, index: int, width: int) -> Content:
         line = self.rows[index]
         digits = len(str(len(self.rows)))

@@ -1,0 +1,229 @@
+"""The shell: rooms, seats, errors as sentences, small terminals, keys and the palette."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from textual.binding import Binding
+from textual.screen import Screen
+from textual.widgets import Input
+
+from lab.errors import LabError
+from lab.settings import Settings, folder
+from screens.app import LabApp, Opening
+from screens.crash import Crash
+from screens.door import LiveDoor
+from screens.frame import LobbyScreen, QuitScreen, TooSmallScreen
+from screens.home import HomeScreen
+from screens.lines import Lines
+from screens.page import Page
+from screens.replay import ReplayScreen
+from screens.shelves import Runs
+from store.store import Store
+from tests.screens.runs import WHOLE, painted
+
+Until = Callable[..., Awaitable[None]]
+
+
+class Held:
+    """A session as far as the shell looks at one: it is under way until it is left."""
+
+    over = False
+
+    def leave(self) -> None:
+        self.over = True
+
+
+def commands(app: LabApp) -> set[str]:
+    return {command.title for command in app.get_system_commands(app.screen)}
+
+
+def toasts(app: LabApp) -> list[str]:
+    return [f"{toast.title}: {toast.message}" for toast in app._notifications]
+
+
+async def test_too_small_a_terminal_shows_one_sentence_and_comes_back(
+    full: Store, settings: Settings, until: Until
+) -> None:
+    app = LabApp(full, settings)
+    async with app.run_test(size=(60, 15)) as pilot:
+        await until(pilot, lambda: isinstance(app.screen, TooSmallScreen))
+        await until(pilot, lambda: "64x18" in painted(app) and "60x15" in painted(app))
+        await pilot.press("f4", "question_mark", "escape")
+        assert isinstance(app.screen, TooSmallScreen)
+        await pilot.resize_terminal(80, 24)
+        await until(pilot, lambda: isinstance(app.screen, HomeScreen) and "lunch" in painted(app))
+
+
+async def test_a_participant_has_no_home_with_scores_and_no_replay(full: Store, until: Until) -> None:
+    app = LabApp(full, Settings(seat="participant"))
+    async with app.run_test() as pilot:
+        assert isinstance(app.screen, LobbyScreen)
+        await pilot.press("f4", "f2")
+        assert isinstance(app.screen, LobbyScreen)
+        assert "Replay" not in commands(app)
+        assert "replay" not in app._modes
+        assert not {"lunch", "0.75", "score"} & set(painted(app).split())
+        with pytest.raises(LabError, match="participant"):
+            app.open_replay(WHOLE)
+    with pytest.raises(LabError, match="participant"):
+        LabApp(full, Settings(seat="participant"), Opening("replay", WHOLE))
+
+
+async def test_a_rater_sees_no_score_no_agent_no_verdict_and_starts_nothing(full: Store, until: Until) -> None:
+    app = LabApp(full, Settings(seat="rater"))
+    seen = ""
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: app.screen.query_one(Runs).count == 3)
+        assert not app.screen.query("#tasks")
+        seen += painted(app)
+        app.open_replay(WHOLE, 7)
+        await until(pilot, lambda: "The end" in painted(app))
+        seen += painted(app)
+        await pilot.press("p")
+        seen += painted(app)
+        assert "Sent" not in commands(app)
+    for hidden in ("0.75", "rule", "some-model", "nothing paid", "basket holds", "one check failed"):
+        assert hidden not in seen
+
+
+async def test_what_an_action_or_a_worker_refuses_is_a_toast(store: Store, settings: Settings, until: Until) -> None:
+    app = LabApp(store, settings)
+
+    def refuse() -> None:
+        raise LabError("disk", "[b]is full[/b]", "Make room.")
+
+    async with app.run_test(notifications=True) as pilot:
+        await pilot.press("f3")
+        assert "Live: no run is live. Enter on a task in Home (F2) starts one." in toasts(app)
+        app.run_worker(refuse, thread=True)
+        await until(pilot, lambda: "disk: [b]is full[/b] Make room." in toasts(app))
+        await until(pilot, lambda: "[b]is full[/b]" in painted(app))
+        assert app.is_running
+
+
+async def test_any_other_error_ends_with_one_panel_and_a_log_without_values(store: Store, settings: Settings) -> None:
+    app = LabApp(store, settings)
+
+    def fail() -> None:
+        said_by_a_person = "my secret words"
+        assert said_by_a_person
+        raise RuntimeError("broken")
+
+    async def run() -> None:
+        async with app.run_test() as pilot:
+            app.call_later(fail)
+            await pilot.pause()
+
+    with pytest.raises(Crash) as caught:
+        await run()
+    log = folder("cache") / "crash.log"
+    assert str(log) in caught.value.sentence
+    panel = "".join(line.text for line in app.console.render(caught.value))
+    assert "RuntimeError" in panel
+    assert "my secret words" not in panel.replace("\n", "")
+    trail = log.read_text()
+    assert "RuntimeError: broken" in trail
+    assert not trail.count("said_by_a_person = my secret words")
+
+
+async def test_a_run_that_cannot_begin_says_why_where_it_would_be(
+    store: Store, settings: Settings, until: Until
+) -> None:
+    app = LabApp(store, settings)
+    async with app.run_test() as pilot:
+        app.open_resume("no-such-run")
+        await until(pilot, lambda: isinstance(app.screen, LiveDoor) and "run no-such-run" in painted(app))
+        await pilot.press("escape")
+        await until(pilot, lambda: isinstance(app.screen, HomeScreen))
+
+
+async def test_quitting_asks_only_where_a_run_is_live(store: Store, settings: Settings, until: Until) -> None:
+    app = LabApp(store, settings)
+    held: Any = Held()
+    async with app.run_test() as pilot:
+        app.session = held
+        await pilot.press("q")
+        await until(pilot, lambda: isinstance(app.screen, QuitScreen))
+        await pilot.press("escape")
+        assert app.is_running
+        assert not held.over
+        await pilot.press("ctrl+q", "enter")
+        await until(pilot, lambda: not app.is_running)
+    assert held.over
+    other = LabApp(store, settings)
+    async with other.run_test() as pilot:
+        await pilot.press("q")
+        await until(pilot, lambda: not other.is_running)
+
+
+async def test_letters_typed_into_a_field_are_only_letters(full: Store, settings: Settings) -> None:
+    app = LabApp(full, settings)
+    async with app.run_test() as pilot:
+        await pilot.press("slash", *"qvy", "plus", "question_mark", "left_square_bracket")
+        assert app.is_running
+        assert app.screen.query_one("#filter", Input).value == "qvy+?["
+        assert isinstance(app.screen, HomeScreen)
+
+
+async def test_keys_are_remapped_by_the_settings(full: Store, until: Until) -> None:
+    app = LabApp(full, Settings(keymap={"home.filter": "ctrl+f", "app.replay": "f9"}))
+    async with app.run_test() as pilot:
+        await pilot.press("slash")
+        assert not app.screen.has_class("-filtering")
+        await pilot.press("ctrl+f")
+        assert app.screen.has_class("-filtering")
+
+
+async def test_the_palette_reaches_every_action_of_a_screen(full: Store, settings: Settings, until: Until) -> None:
+    app = LabApp(full, settings)
+    async with app.run_test() as pilot:
+        own = {b.description for b in bindings(HomeScreen, LabApp)} - {"Back"}  # Home's own escape stands before it
+        assert own <= commands(app)
+        app.open_replay(WHOLE)
+        await until(pilot, lambda: isinstance(app.screen, ReplayScreen))
+        same = {"Back", "First step", "The end"}  # the list under the focus does these by other names
+        assert {b.description for b in bindings(ReplayScreen)} - same <= commands(app)
+        before = painted(app)
+        run = next(c for c in app.get_system_commands(app.screen) if c.title == "Help")
+        await run.callback()
+        await until(pilot, lambda: painted(app) != before and len(app.screen.query("HelpPanel")) == 1)
+        await pilot.press("escape")
+        await until(pilot, lambda: not app.screen.query("HelpPanel"))
+        assert isinstance(app.screen, ReplayScreen)
+
+
+def test_every_binding_has_an_id_a_tooltip_and_a_place() -> None:
+    found = list(bindings(LabApp, HomeScreen, ReplayScreen, Lines, Page, QuitScreen))
+    assert all(b.id and b.tooltip and b.description for b in found)
+    assert len({b.id for b in found}) == len(found)
+    for screen in (HomeScreen, ReplayScreen):
+        assert sum(b.show for b in bindings(screen, LabApp)) <= 7
+
+
+def test_a_theme_that_is_not_there_is_a_sentence(store: Store) -> None:
+    with pytest.raises(LabError, match="theme 'pink' is none of"):
+        LabApp(store, Settings(theme="pink"))
+
+
+def test_home_loads_nothing_heavy(tmp_path: Path) -> None:
+    import subprocess
+    import sys
+
+    code = (
+        "import sys, screens.app, screens.home, screens.door; "
+        "print([m for m in ('litellm', 'sqlite_utils', 'numpy', 'PIL', 'av', 'adbutils', 'yaml', 'sqlite3',"
+        " 'screens.mirror', 'screens.live', 'screens.replay', 'lab.session') if m in sys.modules])"
+    )
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert told.stdout.strip() == "[]"
+
+
+def bindings(*owners: type[LabApp] | type[Screen[Any]] | type[Lines] | type[Page]) -> Iterable[Binding]:
+    for owner in owners:
+        for binding in owner.__dict__["BINDINGS"]:
+            assert isinstance(binding, Binding)
+            yield binding

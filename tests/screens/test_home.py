@@ -1,0 +1,161 @@
+"""Home: what is listed, what Enter does next, the filter, and ten thousand runs."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+
+from lab.settings import Settings
+from lab.task import Actor, Task
+from lab.trace import AnyEvent, Ended, Imported, Started, numbered
+from screens.app import LabApp
+from screens.home import PAGE, HomeScreen
+from screens.replay import ReplayScreen
+from screens.shelves import Runs, TaskLine, Tasks
+from store.store import Store
+from tests.screens.runs import BARE, HOSTILE, WAITING, bare_run, painted, whole_run
+
+Until = Callable[..., Awaitable[None]]
+
+TASKS = [
+    TaskLine("usual_lunch", "personalized", "Order the usual lunch"),
+    TaskLine("holiday_alarm", "proactive", "A holiday tomorrow"),
+    TaskLine("spoilt", "", "", "task file spoilt.yaml: field knid: unknown"),
+]
+
+
+def runs(app: LabApp) -> Runs:
+    return app.screen.query_one(Runs)
+
+
+@pytest.fixture
+def home(full: Store, settings: Settings, monkeypatch: pytest.MonkeyPatch) -> LabApp:
+    """Home over three runs, with three fixed tasks."""
+    monkeypatch.setattr(HomeScreen, "_read_tasks", lambda self: self.post_message(HomeScreen.TasksRead(TASKS)))
+    return LabApp(full, settings)
+
+
+async def test_runs_are_listed_newest_first_with_what_enter_does(home: LabApp, until: Until) -> None:
+    async with home.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: runs(home).count == 3 and "Enter: resume this run at its question" in painted(home))
+        rows = [line for line in painted(home).splitlines() if "2025-03-04" in line]
+        assert [row.split()[1] for row in rows] == ["sleep", "mail", "lunch"]
+        assert "resume ?" in rows[0]
+        assert all(word in rows[2] for word in ("2025-03-04 10:00", "rule", "ines", " 6 ", " 2 ", "completed", "0.75"))
+        await pilot.press("j")
+        await until(pilot, lambda: "Enter: replay this run" in painted(home))
+        await pilot.press("tab")
+        await until(pilot, lambda: "Enter: run this task with the rule agent; you answer" in painted(home))
+        await pilot.press("end")
+        await until(pilot, lambda: "field knid: unknown" in painted(home))
+        await pilot.press("tab")
+        await until(pilot, lambda: "Enter on a task starts a run on this phone" in painted(home))
+
+
+async def test_enter_replays_a_run_and_f2_comes_back_to_it(home: LabApp, until: Until) -> None:
+    async with home.run_test() as pilot:
+        await until(pilot, lambda: runs(home).count == 3)
+        await pilot.press("j", "enter")
+        await until(pilot, lambda: isinstance(home.screen, ReplayScreen) and "Kevin" in painted(home))
+        await pilot.press("f2")
+        await until(pilot, lambda: isinstance(home.screen, HomeScreen))
+        assert runs(home).current is not None
+        assert runs(home).current.id == BARE  # type: ignore[union-attr]
+        await pilot.press("f4")
+        await until(pilot, lambda: isinstance(home.screen, ReplayScreen))
+
+
+async def test_an_open_run_can_be_replayed_too(home: LabApp, until: Until) -> None:
+    async with home.run_test() as pilot:
+        await until(pilot, lambda: runs(home).count == 3)
+        await pilot.press("v")
+        await until(pilot, lambda: "waits: ask" in painted(home))
+
+
+async def test_enter_on_an_open_run_resumes_it(home: LabApp, until: Until, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened: list[str] = []
+    monkeypatch.setattr(home, "open_resume", opened.append)
+    monkeypatch.setattr(home, "open_task", opened.append)
+    async with home.run_test() as pilot:
+        await until(pilot, lambda: runs(home).count == 3 and home.screen.query_one(Tasks).count == 3)
+        await pilot.press("enter", "tab", "enter")
+        await until(pilot, lambda: opened == [WAITING, "usual_lunch"])
+
+
+async def test_the_filter_finds_runs_and_tasks_and_esc_shows_all(home: LabApp, until: Until) -> None:
+    async with home.run_test() as pilot:
+        await until(pilot, lambda: runs(home).count == 3)
+        await pilot.press("slash", *"some-mod")
+        await until(pilot, lambda: [run.task for run in runs(home).rows] == ["mail"])
+        assert home.screen.query_one(Tasks).count == 0
+        await pilot.press("x")
+        await until(pilot, lambda: "Nothing fits 'some-modx'. Esc shows all runs." in painted(home))
+        await pilot.press("escape")
+        await until(pilot, lambda: runs(home).count == 3 and home.focused is runs(home))
+
+
+async def test_an_empty_file_names_the_next_key(store: Store, settings: Settings, until: Until) -> None:
+    app = LabApp(store, settings)
+    async with app.run_test() as pilot:
+        await until(pilot, lambda: "No runs yet" in painted(app))
+        assert all(word in painted(app) for word in ("Enter on a task", "hitlab demo", "hitlab import PATH"))
+
+
+async def test_a_click_chooses_a_line_and_two_open_it(home: LabApp, until: Until) -> None:
+    async with home.run_test() as pilot:
+        await until(pilot, lambda: runs(home).count == 3)
+        await pilot.click(Runs, offset=(10, 4))
+        await until(pilot, lambda: runs(home).cursor == 2)
+        await pilot.click(Runs, offset=(10, 4), times=2)
+        await until(pilot, lambda: isinstance(home.screen, ReplayScreen))
+
+
+async def test_ten_thousand_runs_are_read_a_page_at_a_time(store: Store, settings: Settings, until: Until) -> None:
+    for i in range(3 * PAGE):
+        task = Task(f"task{i:05d}", "general", "", "Do it.")
+        events: list[AnyEvent] = [
+            Started(trace=f"run{i:05d}", task=task, agent=Actor("script", "rule")),
+            Ended(status="failed"),
+        ]
+        store.import_run(Imported(numbered(events), {}, []))
+    app = LabApp(store, settings)
+    async with app.run_test() as pilot:
+        await until(pilot, lambda: runs(app).count == PAGE)
+        await pilot.press("end")
+        await until(pilot, lambda: runs(app).count == 2 * PAGE)
+        await pilot.press("end")
+        await until(pilot, lambda: runs(app).count == 3 * PAGE)
+        assert [run.id for run in runs(app).rows] == [f"run{i:05d}" for i in reversed(range(3 * PAGE))]
+        await pilot.press("slash", *"task00007")
+        await until(pilot, lambda: [run.id for run in runs(app).rows] == ["run00007"])
+
+
+async def test_a_strangers_words_are_painted_as_characters(store: Store, settings: Settings, until: Until) -> None:
+    hostile = whole_run(hostile=True)
+    first: Any = hostile.events[0]
+    store.import_run(hostile)
+    assert first.task.instruction == HOSTILE
+    events = bare_run("bad").events
+    spoilt: Any = events[0]
+    import msgspec
+
+    task = msgspec.structs.replace(spoilt.task, id=HOSTILE)
+    store.import_run(Imported([msgspec.structs.replace(spoilt, task=task), *events[1:]], {}, []))
+    app = LabApp(store, settings)
+    async with app.run_test(size=(200, 60)) as pilot:
+        await until(pilot, lambda: runs(app).count == 2)
+        assert "[bold red]not bold[/] \\x1b[31mred" in painted(app)
+        assert "\x1b" not in painted(app)
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40)])
+def test_home_looks_as_it_did(home: LabApp, snap_compare: Any, size: tuple[int, int]) -> None:
+    async def settle(pilot: Any) -> None:
+        for _ in range(400):
+            await pilot.pause(0.01)
+            if runs(home).count == 3 and home.screen.query_one(Tasks).count == 3 and "Enter:" in painted(home):
+                return
+
+    assert snap_compare(home, terminal_size=size, run_before=settle)
