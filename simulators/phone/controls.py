@@ -1,12 +1,12 @@
-"""How buttons, chips and text fields are measured and painted."""
+"""How what one works with is measured and painted: buttons, chips, text fields, switches, meters."""
 
 from __future__ import annotations
 
 from lab.uitree import Bounds
 from simulators.phone import fonts
-from simulators.phone.boxes import Box, Round, Sign
-from simulators.phone.layout import Env, fill, ink, wants
-from simulators.phone.views import Button, Chip, Field
+from simulators.phone.boxes import Box, Paint, Round, Sign
+from simulators.phone.layout import Env, center, fill, ink, wants
+from simulators.phone.views import Button, Chip, Field, Mark, Meter
 
 _BUTTONS = {
     "filled": ("primary", "on_primary"), "tonal": ("soft", "on_soft"), "outlined": ("", "primary"),
@@ -139,3 +139,43 @@ def _write(view: Field, value: str, focused: bool, room: Bounds, box: Box, env: 
         middle = top + last * pitch + pitch // 2
         caret = Bounds(start, middle - size * 3 // 5, start + 5, middle + size * 3 // 5)
         box.paints.append(Round(caret, 2, env.rgb("primary")))
+
+
+@wants.register
+def _(view: Mark, limit: int, env: Env) -> tuple[int, int]:
+    return (136, 80) if view.kind == "switch" else (64, 64)
+
+
+@fill.register
+def _(view: Mark, inner: Bounds, box: Box, env: Env) -> None:
+    box.paints.extend(_mark(view, inner, env))
+
+
+def _mark(view: Mark, inner: Bounds, env: Env) -> list[Paint]:
+    on, primary, outline = view.checked, env.rgb("primary"), env.rgb("outline")
+    if view.kind == "switch":
+        track = center(inner, 136, 80)
+        if on:
+            knob = center(Bounds(track.right - 80, track.top, track.right, track.bottom), 60, 60)
+            return [Round(track, 40, primary), Round(knob, 30, env.rgb("on_primary"))]
+        knob = center(Bounds(track.left, track.top, track.left + 80, track.bottom), 42, 42)
+        return [Round(track, 40, env.rgb("highest")), Round(track, 40, outline, 5), Round(knob, 21, outline)]
+    square = center(inner, 52, 52)
+    if view.kind == "radio":
+        ring = Round(square, 26, primary if on else outline, 6)
+        return [ring, Round(center(inner, 26, 26), 13, primary)] if on else [ring]
+    if not on:
+        return [Round(square, 8, outline, 6)]
+    return [Round(square, 8, primary), Sign("check", square.left + 2, square.top + 2, 48, env.rgb("on_primary"))]
+
+
+@wants.register
+def _(view: Meter, limit: int, env: Env) -> tuple[int, int]:
+    return limit, 24
+
+
+@fill.register
+def _(view: Meter, inner: Bounds, box: Box, env: Env) -> None:
+    bar = center(inner, inner.width, 24)
+    full = Bounds(bar.left, bar.top, bar.left + max(24, round(bar.width * view.share)), bar.bottom)
+    box.paints += [Round(bar, 12, env.rgb("highest")), Round(full, 12, env.rgb("primary"))]

@@ -6,10 +6,9 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from lab.uitree import Bounds
 from simulators.phone import fonts, glyphs
 from simulators.phone.boxes import Box, Drawing, Ink, Paint, Round, Sign, Window
-from simulators.phone.theme import HEIGHT, RGB, WIDTH
+from simulators.phone.theme import HEIGHT, WIDTH
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -133,15 +132,6 @@ def rounded(width: int, height: int, radius: int) -> Image:
     return mask
 
 
-def blend(a: RGB, b: RGB, share: float) -> RGB:
-    """A colour on the way from `a` to `b`."""
-    return (
-        round(a[0] + (b[0] - a[0]) * share),
-        round(a[1] + (b[1] - a[1]) * share),
-        round(a[2] + (b[2] - a[2]) * share),
-    )
-
-
 def png(picture: Image) -> bytes:
     """A picture as PNG, lossless: unfiltered rows, which for flat screens pack as small and twice as fast."""
     import struct
@@ -150,13 +140,11 @@ def png(picture: Image) -> bytes:
     width, height = picture.size
     stride = 3 * width
     rows = picture.tobytes("raw", "RGB", stride + 1, 1)
-    packed = zlib.compress(b"\0" + rows[: (stride + 1) * height - 1], 1)
+    packer = zlib.compressobj(1)
+    packed = packer.compress(b"\0") + packer.compress(memoryview(rows)[: (stride + 1) * height - 1]) + packer.flush()
 
     def chunk(kind: bytes, data: bytes) -> bytes:
         return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
 
     head = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
     return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", packed) + chunk(b"IEND", b"")
-
-
-SCREEN = Bounds(0, 0, WIDTH, HEIGHT)

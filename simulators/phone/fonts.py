@@ -181,7 +181,7 @@ def _pieces(text: str) -> Iterator[str]:
         yield piece
 
 
-@lru_cache(maxsize=3000)
+@lru_cache(maxsize=1500)
 def mask(text: str, size: int, bold: bool) -> Image:
     """The ink of one line as a grey picture, `width` wide and 1.5 times `size` high; baseline at 1.1 `size`."""
     from PIL import Image, ImageChops, ImageDraw

@@ -9,9 +9,9 @@ from typing import Any
 
 from lab.uitree import Bounds
 from simulators.phone import fonts
-from simulators.phone.boxes import Box, Drawing, Ink, Paint, Round, Scroll, Sign
+from simulators.phone.boxes import Box, Drawing, Ink, Round, Scroll, Sign
 from simulators.phone.theme import RGB, STYLES, colour
-from simulators.phone.views import Art, Column, Icon, Line, ListView, Mark, Meter, Pad, Row, Space, Text, View
+from simulators.phone.views import Art, Column, Icon, Line, ListView, Pad, Row, Space, Text, View
 
 
 @dataclass
@@ -30,7 +30,7 @@ class Env:
     kept: list[View] = field(default_factory=list)
 
     def rgb(self, name: str) -> RGB:
-        return colour(name, dict(self.colours))
+        return colour(name, self.colours)
 
     def style(self, name: str, bold: bool = False) -> tuple[int, int, bool]:
         """Size, line pitch and boldness of a style at the phone's letter scale."""
@@ -137,9 +137,6 @@ def _(view: Text, inner: Bounds, box: Box, env: Env) -> None:
     for i, line in enumerate(lines):
         row = Bounds(inner.left, top + i * pitch, inner.right, top + (i + 1) * pitch)
         box.paints.append(ink(line, row, style, view.align, rgb))
-        if view.struck and line:
-            wide, middle = fonts.width(line, size, bold), (row.top + row.bottom) // 2
-            box.paints.append(Round(Bounds(row.left, middle, row.left + wide, middle + 3), 0, rgb))
 
 
 @wants.register
@@ -166,46 +163,6 @@ def _(view: Art, limit: int, env: Env) -> tuple[int, int]:
 @fill.register
 def _(view: Art, inner: Bounds, box: Box, env: Env) -> None:
     box.paints.append(Drawing(view.kind, view.key, inner, view.radius, env.dark))
-
-
-@wants.register
-def _(view: Mark, limit: int, env: Env) -> tuple[int, int]:
-    return (136, 80) if view.kind == "switch" else (64, 64)
-
-
-@fill.register
-def _(view: Mark, inner: Bounds, box: Box, env: Env) -> None:
-    box.paints.extend(_mark(view, inner, env))
-
-
-def _mark(view: Mark, inner: Bounds, env: Env) -> list[Paint]:
-    on, primary, outline = view.checked, env.rgb("primary"), env.rgb("outline")
-    if view.kind == "switch":
-        track = center(inner, 136, 80)
-        if on:
-            knob = center(Bounds(track.right - 80, track.top, track.right, track.bottom), 60, 60)
-            return [Round(track, 40, primary), Round(knob, 30, env.rgb("on_primary"))]
-        knob = center(Bounds(track.left, track.top, track.left + 80, track.bottom), 42, 42)
-        return [Round(track, 40, env.rgb("highest")), Round(track, 40, outline, 5), Round(knob, 21, outline)]
-    square = center(inner, 52, 52)
-    if view.kind == "radio":
-        ring = Round(square, 26, primary if on else outline, 6)
-        return [ring, Round(center(inner, 26, 26), 13, primary)] if on else [ring]
-    if not on:
-        return [Round(square, 8, outline, 6)]
-    return [Round(square, 8, primary), Sign("check", square.left + 2, square.top + 2, 48, env.rgb("on_primary"))]
-
-
-@wants.register
-def _(view: Meter, limit: int, env: Env) -> tuple[int, int]:
-    return limit, 24
-
-
-@fill.register
-def _(view: Meter, inner: Bounds, box: Box, env: Env) -> None:
-    bar = center(inner, inner.width, 24)
-    full = Bounds(bar.left, bar.top, bar.left + max(24, round(bar.width * view.share)), bar.bottom)
-    box.paints += [Round(bar, 12, env.rgb("highest")), Round(full, 12, env.rgb("primary"))]
 
 
 @wants.register

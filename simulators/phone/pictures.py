@@ -47,7 +47,7 @@ def wallpaper(key: str, width: int, height: int, dark: bool) -> Image:
     return picture
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=128)
 def dish(key: str, width: int, height: int, dark: bool) -> Image:
     """A dish on a tinted ground."""
     from PIL import Image, ImageDraw
@@ -56,12 +56,13 @@ def dish(key: str, width: int, height: int, dark: bool) -> Image:
     seed = zlib.crc32(name.encode())
     hue = {"drink": 0.08, "tea": 0.12, "salad": 0.3, "cake": 0.93, "soup": 0.05}.get(kind, 0.09) + (seed % 17 - 8) / 90
     ground = _tone(hue, 0.27, 0.28) if dark else _tone(hue, 0.86, 0.62)
-    picture = Image.new("RGB", (width * _OVER, height * _OVER), ground)
-    draw = ImageDraw.Draw(picture)
-    side = min(width, height) * _OVER
-    pen = Pen(draw, width * _OVER / 2, height * _OVER / 2, side / 100, seed, dark)
-    KINDS.get(kind, _plate)(pen)
-    return picture.resize((width, height), Image.Resampling.BOX)
+    side = min(width, height)
+    square = Image.new("RGB", (side * _OVER, side * _OVER), ground)
+    middle = side * _OVER / 2
+    KINDS.get(kind, _plate)(Pen(ImageDraw.Draw(square), middle, middle, side * _OVER / 100, seed, dark))
+    picture = Image.new("RGB", (width, height), ground)
+    picture.paste(square.resize((side, side), Image.Resampling.BOX), ((width - side) // 2, (height - side) // 2))
+    return picture
 
 
 class Pen:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import colorsys
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -31,11 +32,11 @@ STYLES: dict[str, TextStyle] = {
     "display": TextStyle(104, 136),
     "headline": TextStyle(68, 104, True),
     "title": TextStyle(54, 88, True),
-    "item": TextStyle(47, 86),
-    "strong": TextStyle(47, 86, True),
+    "item": TextStyle(47, 90),
+    "strong": TextStyle(47, 90, True),
     "body": TextStyle(44, 80),
-    "sub": TextStyle(40, 80),
-    "small": TextStyle(36, 72),
+    "sub": TextStyle(40, 86),
+    "small": TextStyle(36, 80),
     "label": TextStyle(42, 80, True),
     "key": TextStyle(54, 80),
 }
@@ -45,8 +46,8 @@ STYLES: dict[str, TextStyle] = {
 def palette(dark: bool, hue: int) -> dict[str, RGB]:
     """The colour of each role, tinted by `hue` (0 to 359): text roles are readable on the role they name."""
 
-    def tone(light: float, vivid: float, turn: int = 0) -> RGB:
-        r, g, b = colorsys.hls_to_rgb(((hue + turn) % 360) / 360, light, vivid)
+    def tone(light: float, vivid: float) -> RGB:
+        r, g, b = colorsys.hls_to_rgb((hue % 360) / 360, light, vivid)
         return round(r * 255), round(g * 255), round(b * 255)
 
     if dark:
@@ -54,25 +55,23 @@ def palette(dark: bool, hue: int) -> dict[str, RGB]:
             "surface": tone(0.075, 0.16), "low": tone(0.105, 0.16), "container": tone(0.13, 0.16),
             "high": tone(0.175, 0.15), "highest": tone(0.215, 0.14), "text": tone(0.91, 0.14),
             "faint": tone(0.76, 0.11), "primary": tone(0.78, 0.62), "on_primary": tone(0.16, 0.6),
-            "soft": tone(0.26, 0.38), "on_soft": tone(0.9, 0.6), "second": tone(0.24, 0.16),
-            "on_second": tone(0.89, 0.26), "third": tone(0.27, 0.3, 60), "on_third": tone(0.9, 0.4, 60),
+            "soft": tone(0.26, 0.38), "on_soft": tone(0.9, 0.6),
             "outline": tone(0.56, 0.08), "line": tone(0.27, 0.1), "error": (255, 180, 171),
-            "on_error": (105, 0, 5), "inverse": tone(0.9, 0.12), "on_inverse": tone(0.16, 0.12),
-            "white": (255, 255, 255), "black": (0, 0, 0), "scrim": (0, 0, 0),
+            "inverse": tone(0.9, 0.12), "on_inverse": tone(0.16, 0.12),
+            "white": (255, 255, 255), "black": (0, 0, 0),
         }  # fmt: skip
     return {
         "surface": tone(0.985, 0.6), "low": tone(0.968, 0.42), "container": tone(0.95, 0.38),
         "high": tone(0.928, 0.34), "highest": tone(0.9, 0.28), "text": tone(0.11, 0.14),
         "faint": tone(0.34, 0.1), "primary": tone(0.36, 0.52), "on_primary": (255, 255, 255),
-        "soft": tone(0.885, 0.72), "on_soft": tone(0.15, 0.7), "second": tone(0.9, 0.36),
-        "on_second": tone(0.16, 0.3), "third": tone(0.9, 0.6, 60), "on_third": tone(0.17, 0.5, 60),
+        "soft": tone(0.885, 0.72), "on_soft": tone(0.15, 0.7),
         "outline": tone(0.52, 0.08), "line": tone(0.83, 0.16), "error": (186, 26, 26),
-        "on_error": (255, 255, 255), "inverse": tone(0.2, 0.1), "on_inverse": tone(0.95, 0.2),
-        "white": (255, 255, 255), "black": (0, 0, 0), "scrim": (0, 0, 0),
+        "inverse": tone(0.2, 0.1), "on_inverse": tone(0.95, 0.2),
+        "white": (255, 255, 255), "black": (0, 0, 0),
     }  # fmt: skip
 
 
-def colour(name: str, colours: dict[str, RGB]) -> RGB:
+def colour(name: str, colours: Mapping[str, RGB]) -> RGB:
     """A role's colour, or the colour that `#rrggbb` names."""
     if name.startswith("#"):
         return int(name[1:3], 16), int(name[3:5], 16), int(name[5:7], 16)

@@ -47,7 +47,6 @@ class Text(View):
     align: Literal["left", "center", "right"] = "left"
     lines: int = 0
     bold: bool = False
-    struck: bool = False
 
 
 @dataclass

@@ -7,6 +7,9 @@ from collections.abc import Sequence
 from simulators.phone.theme import EDGE
 from simulators.phone.views import Act, Button, Column, Icon, Line, Mark, Row, Space, Text, View
 
+_APART = 8
+"""Between the lines of an item, so that they keep the pitch of a text mirror's rows."""
+
 
 def icon_button(name: str, desc: str, on: Act, *, colour: str = "faint", disc: str = "", id: str = "") -> View:
     """A glyph that can be tapped."""
@@ -44,7 +47,14 @@ def item(
     if sub:
         words.append(Text(sub, "sub", "faint", lines=sub_lines, id="summary"))
     return Row(
-        [lead, Column(words, grow=1), trail], gap=36, pad=(EDGE, 24), on=on, long=long, id=id, fill=fill, radius=radius
+        [lead, Column(words, gap=_APART, grow=1), trail],
+        gap=36,
+        pad=(EDGE, 24),
+        on=on,
+        long=long,
+        id=id,
+        fill=fill,
+        radius=radius,
     )
 
 

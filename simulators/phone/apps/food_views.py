@@ -50,6 +50,7 @@ def dish_row(place: dict[str, Any], dish: dict[str, Any], *, named: bool = False
             Text(str(place["name"]) if named else str(dish["about"]), "sub", "faint", lines=1, id="about"),
             Text(money(dish["price"]), "item", "primary", lines=1, bold=True, id="price"),
         ],
+        gap=8,
         grow=1,
     )
     picture = Art("dish", f"{dish['picture']}/{dish['name']}", height=220, width=220, radius=44)
