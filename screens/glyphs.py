@@ -49,20 +49,38 @@ def _glyphs(line: str) -> tuple[Glyph, ...]:
         return tuple(Glyph(ch, 1) for ch in line)
     clusters: list[str] = []
     for ch in line:
-        joined = clusters and (get_character_cell_size(ch) == 0 or clusters[-1].endswith(_JOINER))
-        if joined:
+        if clusters and _joins(clusters[-1], ch):
             clusters[-1] += ch
         else:
             clusters.append(ch)
-    return tuple(_measured(cluster) for cluster in clusters if cell_len(cluster) > 0)
+    found = tuple(_measured(cluster.rstrip(_JOINER)) for cluster in clusters)
+    found = tuple(glyph for glyph in found if glyph.width)
+    if cell_len("".join(glyph.text for glyph in found)) == sum(glyph.width for glyph in found):
+        return found
+    return tuple(Glyph(ch, width) for ch in line if (width := get_character_cell_size(ch)) and not _modifies(ch))
+
+
+def _joins(cluster: str, ch: str) -> bool:
+    """Whether a terminal draws a character into the cluster before it."""
+    if cluster[-1] == _JOINER or get_character_cell_size(ch) == 0:
+        return True
+    return (_modifies(ch) and cell_len(cluster) == 2) or (_flags(ch) and _flags(cluster))
+
+
+def _modifies(ch: str) -> bool:
+    """Whether it is a skin tone."""
+    return "\U0001f3fb" <= ch <= "\U0001f3ff"
+
+
+def _flags(text: str) -> bool:
+    """Whether it is half a flag."""
+    return len(text) == 1 and "\U0001f1e6" <= text <= "\U0001f1ff"
 
 
 def _measured(cluster: str) -> Glyph:
     """A cluster and its width; what a terminal may draw wider than two cells is cut back to its first character."""
     width = cell_len(cluster)
-    if width <= 2:
-        return Glyph(cluster, width)
-    return Glyph(cluster[0], max(1, cell_len(cluster[0])))
+    return Glyph(cluster, width) if width <= 2 else Glyph(cluster[0], cell_len(cluster[0]))
 
 
 def width_of(line: tuple[Glyph, ...]) -> int:

@@ -285,6 +285,7 @@ class Mirror(Widget, can_focus=True):
 
     async def _on_mouse_down(self, event: events.MouseDown) -> None:
         if self._pixel(event) is not None:
+            event.stop()
             self._pressed = event
             self.capture_mouse()
 
@@ -293,6 +294,7 @@ class Mirror(Widget, can_focus=True):
         fit = self.fit
         if pressed is None:
             return
+        event.stop()
         self.release_mouse()
         at = self._pixel(pressed)
         if fit is None or at is None:

@@ -97,21 +97,9 @@ def between(one: Grid, other: Grid) -> Grid:
     return (one & other) + (((one ^ other) & np.uint32(0xFEFEFE)) >> np.uint32(1))
 
 
-@lru_cache(maxsize=1)
-def _nearest256() -> Grid:
-    """For each colour of five bits a channel, the nearest of xterm's 240 fixed colours, packed."""
-    steps = np.array([0, 95, 135, 175, 215, 255])
-    cube = np.stack(np.meshgrid(steps, steps, steps, indexing="ij"), -1).reshape(-1, 3)
-    greys = np.repeat(np.arange(8, 248, 10)[:, None], 3, axis=1)
-    palette = np.concatenate([cube, greys]).astype(np.int32)
-    levels = np.arange(32) * 255 // 31
-    wanted = np.stack(np.meshgrid(levels, levels, levels, indexing="ij"), -1).reshape(-1, 3)
-    best = np.concatenate(
-        [np.argmin(((part[:, None] - palette) ** 2).sum(-1), axis=1) for part in np.array_split(wanted, 16)]
-    )
-    red, green, blue = palette[best].T.astype(np.uint32)
-    table: Grid = red | green << np.uint32(8) | blue << np.uint32(16)
-    return table
+_LEVELS = np.array([0, 95, 135, 175, 215, 255], np.int32)
+_CUBE = _LEVELS[np.abs(np.arange(256)[:, None] - _LEVELS).argmin(axis=1)]
+"""For each level of a channel, the nearest of the six that xterm's colour cube has."""
 
 
 def to_256(colours: Grid) -> Grid:
@@ -119,9 +107,14 @@ def to_256(colours: Grid) -> Grid:
 
     Rich would search its palette for each of them; given these 240 alone, it remembers them all.
     """
-    red, green, blue = ((colours >> np.uint32(shift + 3)) & np.uint32(31) for shift in (0, 8, 16))
-    nearest: Grid = _nearest256()[(red << np.uint32(10)) | (green << np.uint32(5)) | blue]
-    return np.where(colours & np.uint32(NOTHING), colours, nearest | (colours & np.uint32(BOLD)))
+    exact = np.stack([(colours >> np.uint32(shift) & 255).astype(np.int32) for shift in (0, 8, 16)])
+    cube = _CUBE[exact]
+    grey = np.clip((exact.sum(axis=0) // 3 - 3) // 10, 0, 23) * 10 + 8
+    greyer = np.square(exact - grey).sum(axis=0) < np.square(exact - cube).sum(axis=0)
+    red, green, blue = np.where(greyer, grey, cube).astype(np.uint32)
+    beside: Grid = colours & np.uint32(~RGB & 0xFFFFFFFF)
+    nearest: Grid = beside | red | green << np.uint32(8) | blue << np.uint32(16)
+    return nearest
 
 
 def pack(red: int, green: int, blue: int) -> int:

@@ -26,6 +26,9 @@ Rows = tuple[int, int]
 _MISSES = 6
 """A text that is not in its box's pixels is looked for there again only every so many pictures."""
 
+_CURSOR = 3
+"""Columns of pixels that a blinking cursor is wide at most."""
+
 BLANK_PHONE, BLANK_BOX, BLANK_INK = 0x2B2724, 0x3A3632, 0xE0DCD8
 """Packed colours of a phone of which there is no picture: its screen, what can be tapped on it, its words."""
 
@@ -222,8 +225,11 @@ def _overpainted(found: Found, raw: Grid) -> bool:
     if np.array_equal(now, found.pixels):
         return False
     a, b = np.ascontiguousarray(now).view(np.uint8), found.pixels.view(np.uint8)
-    moved = int(np.count_nonzero((np.maximum(a, b) - np.minimum(a, b)).view(np.uint32) & np.uint32(0xE0E0E0)))
-    return moved > max(6, 0.08 * found.marks)
+    moved = (np.maximum(a, b) - np.minimum(a, b)).view(np.uint32) & np.uint32(0xE0E0E0) != 0
+    columns = np.flatnonzero(np.logical_or.reduce(moved, axis=0))
+    if not len(columns) or columns[-1] - columns[0] < _CURSOR:
+        return False
+    return int(np.count_nonzero(moved)) > max(6, 0.08 * found.marks)
 
 
 def _apart(found: list[Found]) -> list[Found]:
