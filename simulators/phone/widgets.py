@@ -84,8 +84,7 @@ _FACES = ("#7b5ea7", "#2f7d6b", "#b3582c", "#3c6fb0", "#a2446b", "#6b7a2a", "#8a
 def avatar(name: str, size: int = 112) -> View:
     """A person's initial on a disc whose colour is theirs."""
     colour = _FACES[sum(map(ord, name)) % len(_FACES)]
-    initial = Text(name[:1].upper(), "title", "white", "center")
-    initial.pad = (0, (size - 88) // 2)
+    initial = Text(name[:1].upper(), "title", "white", "center", height=size)
     return Column([initial], width=size, height=size, fill=colour, radius=size // 2)
 
 

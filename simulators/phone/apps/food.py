@@ -99,7 +99,7 @@ class Food(Cart):
             *places,
             Space(40),
         ]
-        return Page(ListView(rows, id="home", gap=28), bar=bar, foot=self.foot(here, "Home"))
+        return Page(ListView(rows, id="feed", gap=28), bar=bar, foot=self.foot(here, "Home"))
 
     def foot(self, here: Here, tab: str) -> View:
         """The tabs, and above them the way to a cart that is not empty."""

@@ -214,7 +214,9 @@ def _row(thread: State, here: Here) -> View:
 
 
 def _unread(count: int) -> View:
-    number = Text(str(count), "small", "on_primary", "center", width=64, fill="primary", radius=36, bold=True)
+    number = Text(
+        str(count), "small", "on_primary", "center", width=64, height=68, fill="primary", radius=34, bold=True
+    )
     number.desc = f"{count} unread"
     return number
 

@@ -12,6 +12,10 @@ from lab.uitree import Node
 from simulators.phone.phone import Phone
 
 
+FEED = "/".join(("food", "0", "home", "feed"))
+"""Under which key the food app's first list remembers where it stands: app, depth, screen, list."""
+
+
 def node(phone: Phone, label: str, *, id: str | None = None) -> Node:
     """The last drawn node with that text or description (and id)."""
     tree = phone.observe().tree
@@ -115,21 +119,21 @@ def test_any_text_can_be_put_in() -> None:
 def test_lists_scroll_by_exact_pixels() -> None:
     phone = opened("Noshwell")
     tree = phone.observe().tree
-    port = tree.find(id="home")[0].bounds
+    port = tree.find(id="feed")[0].bounds
     title = node(phone, "All restaurants").bounds
     phone.perform(Action("drag", at=(500, 1700), to=(500, 1467)))
     assert node(phone, "All restaurants").bounds == title._replace(top=title.top - 233, bottom=title.bottom - 233)
     phone.perform(Action("scroll", at=(500, 1500), direction="down"))
-    assert phone.snapshot()["scroll"]["food/0/home/home"] == 233 + round(port.height * 0.6)
+    assert phone.snapshot()["scroll"][FEED] == 233 + round(port.height * 0.6)
     phone.perform(Action("swipe", at=(500, 1500), vector=(0, 100)))
-    assert phone.snapshot()["scroll"]["food/0/home/home"] == 133 + round(port.height * 0.6)
+    assert phone.snapshot()["scroll"][FEED] == 133 + round(port.height * 0.6)
     phone.perform(Action("swipe", at=(500, 1500), direction="down"))
-    assert phone.snapshot()["scroll"]["food/0/home/home"] == 133
+    assert phone.snapshot()["scroll"][FEED] == 133
     for _ in range(9):
         phone.perform(Action("scroll", direction="down"))
-    end = phone.snapshot()["scroll"]["food/0/home/home"]
+    end = phone.snapshot()["scroll"][FEED]
     phone.perform(Action("scroll", direction="down"))
-    assert phone.snapshot()["scroll"]["food/0/home/home"] == end
+    assert phone.snapshot()["scroll"][FEED] == end
     last = phone.snapshot()["apps"]["food"]["restaurants"][-1]["name"]
     assert last in labels(phone)
 
@@ -143,7 +147,7 @@ def test_a_list_across_scrolls_across() -> None:
 
 def test_what_is_scrolled_half_out_is_clipped_and_what_is_out_is_gone() -> None:
     phone = opened("Noshwell")
-    port = phone.observe().tree.find(id="home")[0].bounds
+    port = phone.observe().tree.find(id="feed")[0].bounds
     first = phone.observe().tree.find(id="restaurant")[0].bounds
     by = first.top - port.top + 100
     phone.perform(Action("drag", at=(500, 1700), to=(500, 1700 - by)))
