@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple
 
 from textual import events
@@ -52,7 +53,7 @@ class LabApp(App[None]):
 
     TITLE = "hitlab"
     BINDING_GROUP_TITLE = "Everywhere"
-    CSS_PATH = "lab.tcss"
+    CSS_PATH = Path(__file__).with_name("lab.tcss")
     ENABLE_COMMAND_PALETTE = True
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-normal"), (160, "-wide")]
     VERTICAL_BREAKPOINTS = [(0, "-short"), (32, "-tall")]

@@ -60,8 +60,18 @@ What was thought, done and said in this step. Arrows, `j` and `k` scroll; `+` gi
         self._width = self.scrollable_content_region.width
         # A column stays free between the text and its scrollbar, whether or not there is one yet.
         self._wrapped = self._content.wrap(max(1, self._width - 1)) if self._width > 0 else []
-        self.virtual_size = Size(self._width, len(self._wrapped))
+        self._set_height(len(self._wrapped))
         self.refresh()
+
+    def _set_height(self, rows: int) -> None:
+        """The screen is laid out anew only where a scrollbar comes or goes, not for every text."""
+        size = Size(self._width, rows)
+        if (rows > self.scrollable_content_region.height) is self.show_vertical_scrollbar:
+            self.set_reactive(Page.virtual_size, size)
+            if self.show_vertical_scrollbar:
+                self.vertical_scrollbar.window_virtual_size = rows
+        else:
+            self.virtual_size = size
 
     def render_line(self, y: int) -> Strip:
         width = self.scrollable_content_region.width
