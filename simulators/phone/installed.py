@@ -20,7 +20,7 @@ APPS: dict[str, App] = {app.id: app for app in (Launcher(), Messages(), Food(), 
 
 def first_state(seed: int, clock: str) -> State:
     """The phone as its owner left it; `seed` orders what has no order of its own."""
-    now = datetime.fromisoformat(clock)
+    now = moment(clock, "phone clock")
     return {
         "seed": seed,
         "clock": clock,
@@ -35,6 +35,17 @@ def first_state(seed: int, clock: str) -> State:
         "shade": False,
         "toast": None,
     }
+
+
+def moment(clock: str, what: str) -> datetime:
+    """A time with offset; a `LabError` naming `what` where the text is none."""
+    try:
+        then = datetime.fromisoformat(clock)
+    except (TypeError, ValueError) as error:
+        raise LabError(what, f"{clock!r} is no time, as 2026-03-10T08:50:00+08:00 is one") from error
+    if then.utcoffset() is None:
+        raise LabError(what, f"{clock!r} has no offset, as 2026-03-10T08:50:00+08:00 has one")
+    return then
 
 
 def named(name: str) -> str:

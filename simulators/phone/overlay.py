@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import datetime
 from typing import Any
 
 from lab.errors import LabError
 from simulators.phone import nav
 from simulators.phone.app import Here, State, copy
-from simulators.phone.installed import APPS
+from simulators.phone.installed import APPS, moment
 from simulators.phone.stage import app_windows, windows
 from simulators.phone.theme import NAV_BAR
 
@@ -81,8 +80,7 @@ def check(state: Any, like: State, what: str, *, whole: bool) -> None:
     if whole:
         _same_keys(state, like, what)
     try:
-        if datetime.fromisoformat(state["clock"]).utcoffset() is None:
-            raise LabError(what, f"field clock: {state['clock']!r} has no offset, as in 2026-03-10T08:50:00+08:00")
+        moment(state["clock"], f"{what}, clock")
         _show(state)
     except LabError:
         raise

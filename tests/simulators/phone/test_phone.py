@@ -224,6 +224,12 @@ def test_lay_refuses_what_the_phone_does_not_have_and_changes_nothing(overlay: d
     assert phone.snapshot() == before
 
 
+@pytest.mark.parametrize("clock", ["", "08:50", "2026-03-10T08:50:00", "2026-02-30T08:50:00Z"])
+def test_a_clock_that_is_no_time_gets_a_sentence(clock: str) -> None:
+    with pytest.raises(LabError, match="phone clock"):
+        Phone(clock=clock)
+
+
 @pytest.mark.parametrize("state", [{}, {"apps": {}}, [], {"clock": 1}])
 def test_restore_refuses_what_is_no_snapshot(state: Any) -> None:
     phone = Phone()

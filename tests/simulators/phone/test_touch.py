@@ -11,7 +11,6 @@ from lab.trace import Action, ActionKind
 from lab.uitree import Node
 from simulators.phone.phone import Phone
 
-
 FEED = "/".join(("food", "0", "home", "feed"))
 """Under which key the food app's first list remembers where it stands: app, depth, screen, list."""
 
