@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from lab.agents.alarms import set_alarm
-from lab.agents.goals import Alarm, Fact, Goal, Order, Phase, Send, Switch, Write, goals_in, phase_in
+from lab.agents.goals import Alarm, Fact, Goal, Order, Phase, Send, Switch, Tell, Write, asked_in, goals_in, phase_in
 from lab.agents.habits import Open, Routine, alarm_times, routine_of
 from lab.agents.hands import Doing, GiveUp, Overtaken
 from lab.agents.messages import read_fact, send
 from lab.agents.notes import read_note, write_note
 from lab.agents.orders import place_order
+from lab.agents.reading import shown_time, told_time
 from lab.agents.switches import set_switch
 from lab.agents.talk import Work, listed, listed_times
 
@@ -18,6 +19,9 @@ def errands(work: Work) -> Doing[list[Goal]]:
     goals = list(goals_in(work.brief.instruction))
     if goals:
         return goals
+    question = asked_in(work.brief.instruction)
+    if question is not None:
+        return [question]
     phase = phase_in(work.brief.instruction)
     routine = routine_of(work.deeds, phase) if phase is not None else None
     if phase is None or routine is None:
@@ -25,11 +29,18 @@ def errands(work: Work) -> Doing[list[Goal]]:
     return (yield from settle(work, routine))
 
 
-def settle(work: Work, routine: Routine) -> Doing[list[Goal]]:
-    """A routine's goals, once the person has said what the log leaves open."""
+def settle(work: Work, routine: Routine, agreed: str | None = None) -> Doing[list[Goal]]:
+    """A routine's goals, once the person has said what the log leaves open.
+
+    `agreed` is what they said when they agreed to the routine; a time in it is the alarm's.
+    """
     goals = list(routine.goals)
+    told = told_time(agreed) if agreed else None
+    if told is not None and any(isinstance(goal, Alarm) for goal in goals):
+        return [goal._replace(minute=told) if isinstance(goal, Alarm) else goal for goal in goals]
     if routine.alarm is not None:
-        minute = yield from ask_alarm(work, routine.alarm, goals)
+        others = goals if agreed is None else []
+        minute = told if told is not None else (yield from ask_alarm(work, routine.alarm, others))
         if minute is not None:
             goals.append(Alarm(minute))
     return goals
@@ -61,6 +72,8 @@ def said(goal: Goal) -> str:
             return f"write the note {goal.title!r}"
         case Phase():
             return f"do what you do at {goal.name}"
+        case Tell():
+            return f"look up {goal.fact.what} in {goal.fact.name}"
 
 
 def do(work: Work, goal: Goal) -> Doing[None]:
@@ -90,7 +103,7 @@ def _do(work: Work, goal: Goal) -> Doing[None]:
             yield from _alarm(work, goal)
         case Order():
             yield from place_order(work, goal)
-        case Phase():
+        case Phase() | Tell():
             raise GiveUp(f"I do not know how to {said(goal)}")
 
 
@@ -105,6 +118,16 @@ def _alarm(work: Work, goal: Alarm) -> Doing[None]:
         minute = times[0] if len(times) == 1 else (yield from ask_alarm(work, Open(times), []))
     if minute is not None:
         yield from set_alarm(work, (minute + goal.shift) % (24 * 60), label)
+
+
+def answer(work: Work, question: Tell) -> Doing[str]:
+    """What was asked, looked up, in words."""
+    while True:
+        try:
+            found = yield from look_up(work, question.fact)
+            return shown_time(found) if isinstance(found, int) else found
+        except Overtaken:
+            continue
 
 
 def look_up(work: Work, fact: Fact) -> Doing[str | int]:

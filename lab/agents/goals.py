@@ -70,7 +70,13 @@ class Phase(NamedTuple):
     end: int
 
 
-Goal = Alarm | Switch | Send | Write | Order | Phase
+class Tell(NamedTuple):
+    """Something that is only asked."""
+
+    fact: Fact
+
+
+Goal = Alarm | Switch | Send | Write | Order | Phase | Tell
 
 PHASES = {
     "breakfast": (6, 10), "morning": (5, 11), "lunch": (11, 15), "noon": (11, 14), "afternoon": (12, 18),
@@ -89,7 +95,7 @@ _HEAD = (
 _VERBS = {
     "alarm": r"(?:set|sets|setting|add|added|create|created|make|made|put|schedule|scheduled)\b[^.;,]*?\balarm\b"
     r"|wake (?:me|us) up|wake (?:me|us)|[设定]+(?:了?一?个)?[^。，]*?闹钟",
-    "switch": r"(?:turn(?:ed|ing)?|switch(?:ed|ing)?)\s+(?:[^.;,]{1,40}?\s)?(?:on|off)\b|(?:enable|disable|activate|"
+    "switch": r"(?:turn(?:ed|ing)?|switch(?:ed|ing)?)\s+(?:[^.;,]{1,40}?\s)??(?:on|off)\b|(?:enable|disable|activate|"
     r"deactivate)d?\b|打开了?|关闭了?|开启了?",
     "note": r"(?:write|wrote|make|made|create|created|add|added|save|saved|take|took|jot(?:ted)? down)\b"
     r"[^.;,]*?\bnote\b",
@@ -137,6 +143,22 @@ def phase_in(text: str) -> Phase | None:
     return None
 
 
+def asked_in(text: str) -> Tell | None:
+    """What a question asks to be looked up; None where it is no question, or says nothing of where it stands."""
+    if not re.match(r"\W*(when|what|which|how|who|where|tell me|look up|find out|read)\b|.*\?\s*$", text, re.I | re.S):
+        return None
+    what = _content(text)
+    if what == "all" and re.search(r"\bwhen\b|\bwhat time\b", text, re.IGNORECASE):
+        what = f"time {_hint(text)}".strip()
+    fact = fact_in(text, what)
+    return Tell(fact) if fact else None
+
+
+def _hint(text: str) -> str:
+    """The words of a text that say which of several times is meant."""
+    return " ".join(re.findall(r"\b(?:arriv|land|leav|depart|start|begin|board|open|clos)\w*", text, re.IGNORECASE))
+
+
 def fact_in(text: str, what: str) -> Fact | None:
     """Where a text says that something is to be read: in someone's message, or in a note."""
     note = re.search(
@@ -164,8 +186,7 @@ def _alarm(clause: str, text: str) -> list[Goal]:
     label, named = _label(clause, text)
     when = None
     if not times:
-        hint = " ".join(re.findall(r"\b(?:arriv|land|leav|depart|start|begin|board|open|clos)\w*", text, re.IGNORECASE))
-        when = fact_in(text, f"time {hint}".strip())
+        when = fact_in(text, f"time {_hint(text)}".strip())
     return [Alarm(times[0][1] if times else None, label, when, named, _minutes(shift) if shift else 0)]
 
 
@@ -247,15 +268,20 @@ def _order(clause: str, text: str) -> list[Goal]:
         r"\bfrom\s+(?:the\s+)?(.+?)(?=\s+(?:to|with|for|via|and|at)\b|\s*[,;(（，。]|\.(?:\s|$)|$)", clause
     )
     to = re.search(r"\bto\s+(?:the|my|her|his|our)\s+(.+?)(?=\s+(?:with|for|via|and|at)\b|\s*[,.;(（，。]|$)", clause)
-    remark = re.search(_REMARK, text)
     app = re.search(
         rf"\b(?:opened|in|on|via|using|with)\s+(?:the\s+)?({_NAME})(?:\s+app)?\s*(?=[,;.]|and\b|to\b)", text
     )
     payment = re.search(
         r"\b(?:paid|pay|paying)\s+(?:with|by|using)\s+(?:the\s+|her\s+|his\s+)?(.+?)\s*(?=[,;.]|$)", text
     )
-    found = [m[1] if m else "" for m in (source, remark, app, to, payment)]
-    return [Order(what, found[0], found[1], tuple(traits), *found[2:])]
+    found = [m[1] if m else "" for m in (source, app, to, payment)]
+    return [Order(what, found[0], remark_in(text), tuple(traits), *found[1:])]
+
+
+def remark_in(text: str) -> str:
+    """The words that a text wants written to the kitchen."""
+    found = _REMARK.search(text)
+    return found[1].strip() if found else ""
 
 
 def _cut(text: str, ends: str) -> str:

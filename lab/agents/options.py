@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from lab.agents.habits import settled
 from lab.agents.hands import Doing, GiveUp
-from lab.agents.reading import mentions, words
+from lab.agents.reading import mentions, named
 from lab.agents.talk import Work, listed
 from lab.uitree import Node
 
@@ -66,14 +66,14 @@ def _shown(work: Work, name: str, last: str) -> bool:
     return name == last or work.find(name, exact=True) is not None
 
 
-def decide(work: Work, group: Group, told: str, texts: Sequence[str], dish: str) -> Doing[str | None]:
-    """The choice of a group: what was told, else what the log always shows, else what the person answers.
+def decide(work: Work, group: Group, told: Sequence[str], texts: Sequence[str], dish: str) -> Doing[str | None]:
+    """The choice of a group: what was told (the latest first), else what the log always shows, else what is answered.
 
     None where nobody ever said anything of it and something is taken already.
     """
-    named = [choice for choice in group.choices if mentions(told, choice)]
-    if named:
-        return max(named, key=lambda choice: len(words(choice)))
+    said = next((choice for text in told if (choice := named(text, group.choices)) is not None), None)
+    if said is not None:
+        return said
     always, ever = settled(texts, group.choices)
     if always is not None or (not ever and group.taken is not None):
         return always
@@ -87,12 +87,13 @@ def decide(work: Work, group: Group, told: str, texts: Sequence[str], dish: str)
     return (yield from work.choose(question, group.choices, ever[0] if ever else None, thought))
 
 
-def wanted_extras(extras: Sequence[str], told: str, texts: Sequence[str]) -> list[str]:
+def wanted_extras(extras: Sequence[str], told: Sequence[str], texts: Sequence[str]) -> list[str]:
     """The extras that were asked for, or that the log shows nearly every time."""
     return [
         extra
         for extra in extras
-        if mentions(told, extra) or (texts and sum(mentions(t, extra) for t in texts) * 4 >= 3 * len(texts))
+        if any(named(text, [extra]) for text in told)
+        or (texts and sum(mentions(t, extra) for t in texts) * 4 >= 3 * len(texts))
     ]
 
 

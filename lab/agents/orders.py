@@ -7,7 +7,7 @@ from collections import Counter
 from typing import NamedTuple
 
 from lab.agents.cart import check_out, in_cart, placed, to_cart
-from lab.agents.goals import Order, goals_in, phase_in
+from lab.agents.goals import Order, goals_in, phase_in, remark_in
 from lab.agents.habits import Usual, usual_order
 from lab.agents.hands import Doing, GiveUp
 from lab.agents.options import decide, read_sheet, set_choice, wanted_extras
@@ -16,6 +16,12 @@ from lab.agents.talk import Work, listed
 from lab.uitree import Node
 
 _HINTS = ("food", "delivery", "eats", "meals", "takeaway", "外卖", "美食")
+_SIGNS = ("restaurants", "dishes", "deliver to", "cart", "delivery", "menu", "餐厅", "外卖")
+_OTHER = re.compile(
+    r"settings|clock|alarm|message|sms|phone|contact|note|camera|photo|gallery|mail|calendar|browser|map|music|calculator",
+    re.IGNORECASE,
+)
+"""What apps are called that certainly sell no food."""
 _ADD = ("Add to cart", "Add to basket", "Add to order", "加入购物车", "Add")
 _ANEW = ("Start new", "New cart", "Replace", "Clear and add")
 _VAGUE = re.compile(
@@ -45,7 +51,8 @@ def place_order(work: Work, goal: Order) -> Doing[None]:
             yield from _choose(work, plan, sheet)
             if not (yield from to_cart(work, dish)):
                 raise GiveUp(f"{dish} did not come into the cart")
-    yield from check_out(work, plan.order)
+    remark = remark_in(" ".join(work.said)) or plan.order.remark
+    yield from check_out(work, plan.order._replace(remark=remark))
 
 
 def _definite(work: Work, goal: Order) -> Doing[Plan]:
@@ -62,10 +69,9 @@ def _definite(work: Work, goal: Order) -> Doing[Plan]:
         return Plan(_spoken(reply, goal), ())
     if usual.times * 2 < usual.of:
         usual = yield from _ask_dish(work, usual)
-    told = next((g for g in goals_in(" ".join(work.said)) if isinstance(g, Order)), None)
     known = usual.order
     order = Order(
-        known.what, goal.source or known.source, (told.remark if told else "") or goal.remark or known.remark,
+        known.what, goal.source or known.source, goal.remark or known.remark,
         goal.traits, known.app, goal.to or known.to, goal.payment or known.payment,
     )  # fmt: skip
     return Plan(order, usual.texts)
@@ -80,7 +86,7 @@ def _ask_dish(work: Work, usual: Usual) -> Doing[Usual]:
 
 
 def _spoken(reply: str, goal: Order) -> Order:
-    """An order out of a reply such as `the noodles from ...`."""
+    """An order out of a reply such as `the soup from the corner`."""
     found = next((g for g in goals_in(f"order {reply}") if isinstance(g, Order)), None)
     if found is None or not found.what:
         raise GiveUp("I could not tell what to order")
@@ -88,9 +94,17 @@ def _spoken(reply: str, goal: Order) -> Order:
 
 
 def _open(work: Work, order: Order) -> Doing[None]:
-    names = (order.app,) if order.app else ()
-    if not (yield from work.open_app(*names, hints=_HINTS)):
-        raise GiveUp(f"I found no app to order food with{f' called {order.app}' if order.app else ''}")
+    """The app the log names for this or any order, else one whose name or first screen speaks of food."""
+    used = Counter(d.goal.app for d in work.deeds if isinstance(d.goal, Order) and d.goal.app)
+    names = [name for name in (order.app, *(app for app, _ in used.most_common(1))) if name]
+    if names and (yield from work.open_app(*names, hints=_HINTS)):
+        return
+    yield from work.home("I know no app for food by name; I look at those there are.")
+    icons = [node.label for node in work.nodes() if node.clickable and node.label]
+    for icon in sorted(icons, key=lambda label: not any(mentions(label, hint) for hint in _HINTS)):
+        if not _OTHER.search(icon) and (yield from work.open_app(icon)) and work.shows(*_SIGNS):
+            return
+    raise GiveUp(f"I found no app to order food with{f' called {order.app}' if order.app else ''}")
 
 
 def _find_dish(work: Work, order: Order) -> Doing[Node]:
@@ -135,7 +149,7 @@ def _choose(work: Work, plan: Plan, add: Node) -> Doing[None]:
     """Sets the choices of the dish that is open, and puts it into the cart."""
     dish = plan.order.what
     sheet = yield from read_sheet(work)
-    told = " ".join([work.brief.instruction, *plan.order.traits, *work.said])
+    told = [*reversed(work.said), work.brief.instruction, ", ".join(plan.order.traits)]
     for group in sheet.groups:
         choice = yield from decide(work, group, told, plan.texts, dish)
         if choice is not None:

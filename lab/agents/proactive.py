@@ -21,8 +21,8 @@ def offer(work: Work) -> Doing[str]:
             "so I stay silent."
         )
     habit = habits[0]
-    yield from work.propose(_proposal(work, habit), _reason(habit))
-    goals = yield from settle(work, Routine(habit.goals, habit.alarm, habit.days, habit.minute))
+    agreed = yield from work.propose(_proposal(work, habit), _reason(habit))
+    goals = yield from settle(work, Routine(habit.goals, habit.alarm, habit.days, habit.minute), agreed)
     for goal in goals:
         yield from do(work, goal)
     return f"The person agreed and it is done: {listed([said(goal) for goal in goals], 'and')}."
@@ -30,7 +30,8 @@ def offer(work: Work) -> Doing[str]:
 
 def _proposal(work: Work, habit: Habit) -> str:
     now = work.now
-    what = listed([said(goal) for goal in habit.goals], "and") or "set the alarm"
+    deeds = [said(goal) for goal in habit.goals] + (["set the alarm"] if habit.alarm else [])
+    what = listed(deeds, "and")
     when = f"It is {now:%H:%M} on {now:%A}. " if now else ""
     return f"{when}Shall I {what}, as on {habit.days} days before?"
 

@@ -20,7 +20,7 @@ _CLOCK = re.compile(
     rf"|\b(?P<past>half|quarter) (?P<side>past|to) (?:{_HOUR}|(?P<h3>1[0-2]|[1-9]))\b"
     rf"|\b(?P<word2>{_HOURS})[ -](?P<tens>{'|'.join(_TENS)})(?:[ -](?P<ones>{_ONES}))?\b"
     rf"|\b(?P<word3>{_HOURS}) o['’]?clock"
-    r"|(?P<zh>十[一二]?|[一二两三四五六七八九]|\d{1,2})点(?:(?P<zhhalf>半)|(?P<zhm>[0-5]?\d)分?)?",
+    r"|(?P<zh>十[一二]?|[一二两三四五六七八九]|\d{1,2})点(?:(?P<zhhalf>半)|(?P<zhq>[一三])刻|(?P<zhm>[0-5]?\d)分?)?",
     re.IGNORECASE,
 )
 _LATE = re.compile(r"evening|tonight|afternoon|下午|晚上", re.IGNORECASE)
@@ -111,7 +111,8 @@ def _minutes(m: re.Match[str]) -> int | None:
         hour = _NUMBERS.index(m["word3"].lower())
     else:
         hour = int(m["zh"]) if m["zh"].isdigit() else _HANZI[m["zh"]]
-        minute = 30 if m["zhhalf"] else int(m["zhm"] or 0)
+        quarter = {"一": 15, "三": 45}.get(m["zhq"] or "", 0)
+        minute = 30 if m["zhhalf"] else quarter or int(m["zhm"] or 0)
     if half:
         hour = hour % 12 + (12 if half == "p" else 0)
     return hour * 60 + minute if 0 <= hour < 24 and minute < 60 else None
@@ -128,7 +129,7 @@ def quoted(text: str) -> list[str]:
 
 
 def refuses(text: str) -> bool:
-    """Whether a reply calls the whole thing off; `no coriander`-like wishes (no and a thing) do not."""
+    """Whether a reply calls the whole thing off; a wish such as `no onions` does not."""
     wish = re.match(r"^\W*(no\s+(?!need|way|thanks?\b)|不要(?!了))(?=[^\W\d_])", text, re.IGNORECASE)
     return bool(_NO.search(text[wish.end() :] if wish else text))
 
@@ -155,11 +156,17 @@ def mentions(text: str, name: str) -> bool:
     return bool(part) and any(whole[i : i + len(part)] == part for i in range(len(whole) - len(part) + 1))
 
 
+def named(text: str, options: Sequence[str]) -> str | None:
+    """The option that a text names and does not rule out; the longest, where one holds another."""
+    said = [option for option in options if mentions(text, option) and not _ruled_out(text, option)]
+    return max(said, key=lambda option: len(words(option)), default=None)
+
+
 def chosen(reply: str, options: Sequence[str]) -> str | None:
-    """The option that a reply names: the longest one said and not ruled out, else the one alone nearest to it."""
-    said = [option for option in options if mentions(reply, option) and not _ruled_out(reply, option)]
-    if said:
-        return max(said, key=lambda option: len(words(option)))
+    """The option that a reply names, else the only one it leaves, else the one alone nearest to its words."""
+    said = named(reply, options)
+    if said is not None:
+        return said
     kept = [option for option in options if not _ruled_out(reply, option)]
     if len(kept) == 1 and len(options) > 1:
         return kept[0]
@@ -169,13 +176,24 @@ def chosen(reply: str, options: Sequence[str]) -> str | None:
 
 
 def _ruled_out(reply: str, option: str) -> bool:
-    return any(mentions(reply, f"{no} {option}") for no in ("not", "no", "never", "without", "but", "不要", "不"))
+    return any(
+        mentions(reply, f"{no} {option}") for no in ("not", "no", "never", "without", "anything but", "不要", "不")
+    )
 
 
 def _nearness(reply: str, option: str) -> int:
     """How many of an option's words share their first four letters with a word of the reply."""
     heard = [word for word in words(reply) if len(word) > 3 or not word.isascii()]
     return sum(any(w[:4] == h[:4] for h in heard) for w in words(option) if len(w) > 3 or not w.isascii())
+
+
+def told_time(reply: str) -> int | None:
+    """A time that is said outright: as a clock shows it, or `at` and an hour."""
+    times = clock_times(reply)
+    if times:
+        return times[-1][1]
+    hour = re.search(rf"\b(?:at|for|to)\s+(\d{{1,2}}|{_HOURS})\b", reply, re.IGNORECASE)
+    return chosen_time(hour[1], ()) if hour else None
 
 
 def chosen_time(reply: str, options: Sequence[int]) -> int | None:

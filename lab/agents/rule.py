@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
-from typing import Literal
 
-from lab.agents.errands import do, errands, said
+from lab.agents.errands import answer, do, errands, said
+from lab.agents.goals import Tell
 from lab.agents.hands import Doing, GiveUp, Seen
 from lab.agents.proactive import offer
 from lab.agents.talk import Refused, Work, listed
@@ -39,21 +39,27 @@ class RuleAgent:
 
 def _plan(brief: Brief, seen: Seen) -> Generator[Proposed, Seen, None]:
     """The whole run: the errands, and then its end for as long as that is not let through."""
-    work = Work(brief, seen)
-    status, why = yield from _outcome(work)
+    end = yield from _outcome(Work(brief, seen))
     while True:
-        yield Proposed(Action("status", status=status), why)
+        yield end
 
 
-def _outcome(work: Work) -> Doing[tuple[Literal["complete", "infeasible"], str]]:
+def _outcome(work: Work) -> Doing[Proposed]:
     try:
         if work.brief.kind == "proactive":
-            return "complete", (yield from offer(work))
+            return _end((yield from offer(work)))
         wanted = yield from errands(work)
         for errand in wanted:
+            if isinstance(errand, Tell):
+                found = yield from answer(work, errand)
+                return Proposed(Action("answer", text=found), f"I found it: {found!r}.")
             yield from do(work, errand)
-        return "complete", f"Done: {listed([said(errand) for errand in wanted], 'and')}."
+        return _end(f"Done: {listed([said(errand) for errand in wanted], 'and')}.")
     except Refused:
-        return "complete", "The person said no, so I leave everything as it is."
+        return _end("The person said no, so I leave everything as it is.")
     except GiveUp as reason:
-        return "infeasible", f"I stop here: {reason}."
+        return Proposed(Action("status", status="infeasible"), f"I stop here: {reason}.")
+
+
+def _end(why: str) -> Proposed:
+    return Proposed(Action("status", status="complete"), why)

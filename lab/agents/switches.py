@@ -12,7 +12,7 @@ _APP = ("Settings", "System settings", "设置")
 _ALSO = {
     "wifi": "wi-fi", "wlan": "wi-fi", "dark mode": "dark theme", "night mode": "dark theme",
     "dnd": "do not disturb", "silent mode": "do not disturb", "power saving": "battery saver",
-    "power saving mode": "battery saver", "low power mode": "battery saver", "flight mode": "airplane mode",
+    "power saving mode": "battery saver", "low power mode": "battery saver",
     "深色模式": "dark theme", "勿扰": "do not disturb", "勿扰模式": "do not disturb", "蓝牙": "bluetooth",
 }  # fmt: skip
 

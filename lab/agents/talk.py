@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, TypeVar
@@ -13,6 +14,8 @@ from lab.seams import Brief
 from lab.trace import Action, Reply
 
 T = TypeVar("T")
+
+_NONE = re.compile(r"\b(no|without an?|skip the) alarm\b|不用闹钟|不要闹钟", re.IGNORECASE)
 
 
 class Refused(Exception):
@@ -67,7 +70,7 @@ class Work(Hands):
 
         Raises `Refused` where the answer is no, or is still none after the second time.
         """
-        for said in (question, f"To be sure I understood you: {question[0].lower()}{question[1:]}"):
+        for said in (question, f"That I cannot tell. {question}"):
             reply = yield from self.ask(said, thought)
             if reply.decision == "accept":
                 return reply.text
@@ -105,6 +108,8 @@ class Work(Hands):
     def _choose_time(self, question: str, options: Sequence[int], thought: str) -> Doing[int | None]:
         for _ in range(2):
             reply = yield from self.ask(question, thought)
+            if _NONE.search(reply.text):
+                return None
             minute = chosen_time(reply.text, options)
             if reply.decision == "reject" or (minute is None and _off(reply.text)):
                 raise Refused
@@ -112,9 +117,7 @@ class Work(Hands):
                 return minute
             if leaves_open(reply.text) and options:
                 return options[0]
-            if "no alarm" in reply.text.casefold() or "without" in reply.text.casefold() or "不用闹钟" in reply.text:
-                return None
-            question = "I did not find a time in that. At what time, as in 06:30?"
+            question = "I did not find a time in that. At what time, as in 09:05?"
             thought = "I could not read a time in that answer, so I ask once more."
         if not options:
             raise GiveUp("I could not tell what time you want")

@@ -243,7 +243,7 @@ def own_words() -> set[str]:
     food = state["food"]
     names = {place["name"] for place in food["restaurants"]} | {APPS["food"].label}
     names |= {dish["name"] for place in food["restaurants"] for part in place["sections"] for dish in part["dishes"]}
-    names |= {entry["name"] for entry in food["addresses"]} | set(food["payments"])
+    names |= {entry["line"] for entry in food["addresses"]} | set(food["payments"])
     names |= {person["name"] for person in state["messages"]["contacts"]} | {"Ines", "Varga", "Tomas", "Noor"}
     names |= {choice for pairs in food["option_groups"].values() for choice, _ in pairs}
     names |= {place.split(",")[0] for place in (library.task(name).place for name in TASKS)}
