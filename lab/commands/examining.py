@@ -49,11 +49,11 @@ def _colour() -> Finding:
 
 
 def _fonts() -> Finding:
-    from simulators.phone.fonts import find_cjk
+    from simulators.phone.fonts import font_of
 
-    font = find_cjk()
-    do = "" if font else "Install a CJK font (Noto Sans CJK, or pip install 'hitlab[fonts]'); the mirror needs none."
-    return Finding("fonts", font is not None, f"Chinese text is drawn with {font}" if font else "no CJK font", do)
+    font = font_of("中")
+    do = "" if font else "Install one (Noto Sans CJK, say) for the phone's pictures; the mirror needs none."
+    return Finding("fonts", font is not None, f"Chinese is drawn with {font}" if font else "no font has Chinese", do)
 
 
 def _database(settings: Settings) -> Finding:

@@ -64,7 +64,7 @@ def _face(path: str, size: int) -> FreeTypeFont:
 
 
 @lru_cache(maxsize=8192)
-def _source(ch: str) -> str | None:
+def font_of(ch: str) -> str | None:
     """The font that has `ch`: "" for Pillow's own, a path, or None where no font has it."""
     if " " <= ch <= "~":
         return ""
@@ -82,9 +82,9 @@ def _source(ch: str) -> str | None:
 
 def _runs(text: str) -> Iterator[tuple[str | None, str]]:
     """`text` cut where the font changes."""
-    start, source = 0, _source(text[0]) if text else None
+    start, source = 0, font_of(text[0]) if text else None
     for i, ch in enumerate(text):
-        other = _source(ch)
+        other = font_of(ch)
         if other != source:
             yield source, text[start:i]
             start, source = i, other

@@ -254,7 +254,7 @@ def test_chinese_stands_in_the_tree_even_where_no_font_has_it(monkeypatch: pytes
     try:
         phone = at("messages", "thread", {"name": "陈伟"})
         assert phone.observe().tree.find(text="麻烦你带上上次的数据。")
-        assert fonts._source("麻") is None
+        assert fonts.font_of("麻") is None
     finally:
         for cache in caches:
             cache.cache_clear()
