@@ -262,15 +262,11 @@ class LabApp(App[None]):
             self.exit()
 
     def _leave(self, sure: bool | None) -> None:
+        """The run is left open, to be resumed; nobody who is blocked is waited for."""
         if sure:
-            self._let_go()
+            if self.session is not None:
+                self.session.leave()
             self.exit()
-
-    def _let_go(self) -> None:
-        """Leaves a live run open, to be resumed; waits for nobody."""
-        session, self.session = self.session, None
-        if session is not None and not session.over:
-            session.leave()
 
     def on_resize(self, event: events.Resize) -> None:
         self.call_after_refresh(self.fit)

@@ -60,9 +60,10 @@ class Bench(Vertical):
         """One step back inside; False where there is none."""
         return self._gate.back()
 
-    def focus_waiting(self) -> None:
-        """Puts the keys where a decision is given."""
-        self._gate.focus_row()
+    @property
+    def deciding(self) -> bool:
+        """Whether the keys are where a decision is given."""
+        return self._gate.has_focus_within
 
     # -- the gate --------------------------------------------------------------------------------------------
 

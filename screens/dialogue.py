@@ -48,6 +48,10 @@ class Dialogue(Vertical):
             yield Static("Nothing was said yet. A question of the agent will stand here.", id="silence", markup=False)
         yield Static("", id="doing", markup=False)
 
+    def focus_transcript(self) -> None:
+        """Puts the keys where nothing is typed."""
+        self.query_one(Transcript).focus()
+
     def say(self, line: str) -> None:
         """What goes on now, in one line."""
         doing = self.query_one("#doing", Static)
@@ -79,8 +83,10 @@ class Dialogue(Vertical):
             entry.set_class(is_open, "-now")
 
     def _add(self, text: Text, kind: str) -> None:
-        self.query_one("#silence").display = False
-        self.query_one(Transcript).mount(Static(text, classes=kind, markup=False))
+        transcript = self.query_one(Transcript)
+        if transcript.is_attached:  # the last event of all comes while the screen is taken down
+            self.query_one("#silence").display = False
+            transcript.mount(Static(text, classes=kind, markup=False))
 
     def _said(self, who: str, verb: str, at: str, words: str) -> Text:
         text = Text()

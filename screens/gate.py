@@ -92,7 +92,7 @@ class GatePanel(Vertical):
     def compose(self) -> ComposeResult:
         yield Static(id="waits", markup=False)
         yield GateRow(id="gate-row")
-        yield Input(id="gate-text", compact=True)
+        yield Input(id="gate-text", compact=True, select_on_focus=False)
         yield Static(id="gate-hint", markup=False)
 
     def open(self, proposed: Proposed, tree: UiTree | None) -> None:
@@ -112,10 +112,6 @@ class GatePanel(Vertical):
         self.proposed = None
         self.remove_class("-open")
         self._mode("")
-
-    def focus_row(self) -> None:
-        """Puts the keys on the choices."""
-        self.query_one(GateRow).focus()
 
     def back(self) -> bool:
         """One step back: from the field to the choices; False where there is none."""

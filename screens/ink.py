@@ -41,6 +41,8 @@ class Shape(NamedTuple):
     """How much of that height, in ems, hangs below the line."""
     plain: bool
     """Whether it is of one colour: no pictographs."""
+    dense: bool
+    """Whether its letters have so many strokes that they nearly fill their boxes."""
 
 
 class Ink(NamedTuple):
@@ -63,7 +65,7 @@ def shape(text: str, cells: int) -> Shape:
     tall = wide or any(ch.isupper() or ch.isdigit() or ch in "bdfhijklt()[]{}|/%&!?$#@'\"" for ch in text)
     deep = any(ch in "gjpqyQ,;()[]{}|@/" for ch in text)
     below = 0.12 if wide else 0.21 if deep else 0.0
-    return Shape(cells, (0.73 if tall else 0.53) + below, below, max(text, default="") < "\u2600" or wide)
+    return Shape(cells, (0.73 if tall else 0.53) + below, below, max(text, default="") < "\u2600" or wide, wide)
 
 
 def find_ink(pixels: Grid, wanted: Shape, scale: tuple[float, float], sure: bool) -> Ink | None:
@@ -262,7 +264,13 @@ def _written(pixels: Grid, mask: Mask, paper: int, flat: bool, wanted: Shape) ->
 
     The colour is the mean of what is furthest from the paper, since thin strokes are blends of the two.
     """
-    full = _FULL_STROKES if not flat else _FULL_SMALL if mask.shape[0] <= _SMALL or wanted.cells <= 2 else _FULL
+    full = (
+        _FULL_STROKES
+        if not flat
+        else _FULL_SMALL
+        if mask.shape[0] <= _SMALL or wanted.cells <= 2 or wanted.dense
+        else _FULL
+    )
     if not mask.any() or np.count_nonzero(mask) > full * mask.size:
         return None
     inks = np.ascontiguousarray(pixels[mask]).view(np.uint8).reshape(-1, 4)[:, :3].astype(np.float32)

@@ -17,7 +17,7 @@ from lab.errors import LabError
 from lab.plain import plain
 from lab.session import Session
 from lab.settings import Settings
-from lab.trace import Acting, Action, AnyEvent, Asked, Ended, Paused, Proposed, Question, Resumed, Started, Step
+from lab.trace import Acting, Action, Asked, Ended, Paused, Proposed, Resumed, Started, Step
 from screens.banner import Banner
 from screens.bench import Bench
 from screens.clock import Clock, span
@@ -121,7 +121,7 @@ class LiveScreen(Screen[None]):
         self._ended: Ended | None = None
         self._banner = Banner()
         self._mirror = Mirror(id="phone") if session.spec.mirror else None
-        self._seat = Seat(session.spec, knows=self.knows)
+        self._seat = Seat(session.spec, session.agent.actor, knows=self.knows)
         self._dialogue = Dialogue(self._clock, knows=self.knows)
         self._question = OpenQuestion(session.person, self._clock)
         self._bench = Bench(session) if self.knows else None
@@ -207,13 +207,17 @@ class LiveScreen(Screen[None]):
 
     def _end(self, event: Ended) -> None:
         self._ended = event
-        self._close_panels()
+        self._close(self._question, self._bench)
         self._result.ended(event, knows=self.knows)
 
-    def _close_panels(self) -> None:
-        self._question.close()
-        if self._bench is not None:
-            self._bench.close()
+    def _close(self, *panels: OpenQuestion | Bench | None) -> None:
+        """Takes panels away, and the keys from what is no longer there."""
+        for panel in panels:
+            if panel is None:
+                continue
+            if panel.has_focus_within:
+                self._dialogue.focus_transcript()
+            panel.close()
 
     def _sent(self, index: int, proposed: Proposed) -> None:
         if self.knows and proposed.by is None:
@@ -222,7 +226,7 @@ class LiveScreen(Screen[None]):
     @on(Refused)
     def _refused(self, message: Refused) -> None:
         if message.last:
-            self._close_panels()
+            self._close(self._question, self._bench)
             self._result.failed(message.error)
         else:
             text = plain(f"{message.error.message} {message.error.hint}".strip())
@@ -237,7 +241,7 @@ class LiveScreen(Screen[None]):
         self._dialogue.question_open(question is not None)
         self.set_class(question is not None, "-asked")
         if question is None:
-            panel.close()
+            self._close(panel)
         else:
             self._asked_since = self._clock.seconds()
             panel.open(question, "")
@@ -269,7 +273,10 @@ class LiveScreen(Screen[None]):
     @on(Gated)
     def _gated(self, message: Gated) -> None:
         if self._bench is not None:
+            left = message.proposed is None and self._bench.deciding
             self._bench.gated(message.proposed, self._watch.tree)
+            if left:
+                self._dialogue.focus_transcript()
         if message.proposed is not None:
             self._sent(self._steps, message.proposed)
         self._mark(message.proposed.action if message.proposed else None)

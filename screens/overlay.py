@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import NamedTuple
 
 from lab.uitree import Bounds, Node, UiTree
@@ -40,22 +41,18 @@ def saying(tree: UiTree, size: tuple[int, int], *, drawn: bool = True) -> Saying
     """
     screen = Bounds(0, 0, *size)
     nodes, parents = _flat(tree)
-    below: list[set[str]] = [set() for _ in nodes]
-    for index in range(len(nodes) - 1, -1, -1):
-        parent = parents[index]
-        if parent >= 0:
-            below[parent] |= below[index]
-            below[parent].update(name for name in (_name(nodes[index].text), _name(nodes[index].desc)) if name)
+    below = _below(nodes, parents)
     said: list[Said] = []
     things: list[Bounds] = []
     for index, node in enumerate(nodes):
         box = node.bounds.cut(screen)
         if not box.area:
             continue
-        text = node.text.strip() or node.desc.strip()
-        if text and len(said) < _MOST and _own(node, _name(text), below[index], box, screen, drawn):
-            said.append(Said(text, box, drawn and not node.text.strip(), _holder(index, nodes, parents), _state(node)))
-        if not node.children and not node.text.strip() and box.area < 0.06 * screen.area and _is_thing(node):
+        own = node.text.strip()
+        text = own or node.desc.strip()
+        if text and len(said) < _MOST and _own(node, _name(text), below.get(index, _NONE), box, screen, drawn):
+            said.append(Said(text, box, drawn and not own, _holder(index, nodes, parents), _state(node)))
+        if not node.children and not own and box.area < 0.06 * screen.area and _is_thing(node):
             things.append(box)
     return Saying(tuple(said), tuple(things[:_MOST]))
 
@@ -74,11 +71,29 @@ def _flat(tree: UiTree) -> tuple[list[Node], list[int]]:
     return nodes, parents
 
 
+_NONE: frozenset[str] = frozenset()
+
+
+def _below(nodes: list[Node], parents: list[int]) -> dict[int, set[str]]:
+    """For each node that has any: the texts and descriptions of all that is inside it."""
+    below: dict[int, set[str]] = {}
+    for index in range(len(nodes) - 1, 0, -1):
+        node, parent = nodes[index], parents[index]
+        inside = below.get(index)
+        if parent < 0 or not (inside or node.text or node.desc):
+            continue
+        above = below.setdefault(parent, set())
+        if inside:
+            above |= inside
+        above.update(name for name in (_name(node.text), _name(node.desc)) if name)
+    return below
+
+
 def _name(text: str) -> str:
     return " ".join(text.split()).casefold()
 
 
-def _own(node: Node, name: str, below: set[str], box: Bounds, screen: Bounds, drawn: bool) -> bool:
+def _own(node: Node, name: str, below: Collection[str], box: Bounds, screen: Bounds, drawn: bool) -> bool:
     """Whether a node's text is its own to show."""
     if name in below:
         return False

@@ -48,7 +48,7 @@ class Painter:
     def __init__(self, codes: Codes | None = None) -> None:
         self.codes = codes or Codes()
         self._picture = Picture()
-        self._reading = Reading()
+        self.reading = Reading()
         self._pixels: Grid | None = None
         self._fit: Fit | None = None
         self._stored: tuple[bytes, Shot] | None = None
@@ -68,7 +68,7 @@ class Painter:
         if placed_at != self._fit:
             self._pixels, self._placed, self._fit = None, ([], []), placed_at
         if self._shot is not None and not (shot.live and self._shot.live):
-            self._reading = Reading()
+            self.reading = Reading()
         self._shot = shot
         seen = self._look(shot, view, placed_at)
         if seen is None and self._last is not None and self._last[0] == view:
@@ -83,8 +83,7 @@ class Painter:
         mean = paint.between(phone.fg, phone.bg)
         texts = self._set(words, things, placed_at, _Room(phone, mean, placed_at))
         self._large = _large([one.em for one in words], placed_at)
-        for placed in texts:
-            self._draw(phone, mean, placed, placed_at)
+        self._draw(phone, mean, texts)
         if few:
             phone = Cells(phone.codes, paint.to_256(phone.fg), paint.to_256(phone.bg))
         _join_runs(phone)
@@ -115,36 +114,44 @@ class Painter:
         changed = self._picture.take(shot.rgb, size, where)
         if not view.overlay:
             return self._picture.raw, [], ()
-        before = self._reading.shown
-        found: list[Found] = self._reading.read(self._picture, shot.tree, changed)
+        before = self.reading.shown
+        found: list[Found] = self.reading.read(self._picture, shot.tree, changed)
         if changed is None and found is before and self._last is not None and self._last[0].overlay:
             return None
-        return erased(self._picture.raw, found), [one.words for one in found], self._reading.things
+        return erased(self._picture.raw, found), [one.words for one in found], self.reading.things
 
     def _set(self, words: list[Words], things: tuple[Bounds, ...], where: Fit, room: _Room) -> list[Placed]:
         if words != self._placed[0]:
             self._placed = words, typeset(words, things, where, room.reach)
         return self._placed[1]
 
-    def _draw(self, phone: Cells, mean: Grid, placed: Placed, where: Fit) -> None:
-        """One line of text over the picture: on what is there, or on its own paper where it would not be read there."""
-        words, row, column = placed.words, placed.row, placed.column
+    def _draw(self, phone: Cells, mean: Grid, texts: list[Placed]) -> None:
+        """Lines of text over the picture: on what is there, or on their own paper if unread there."""
         codes: list[int] = []
-        for glyph in placed.line:
-            codes.append(self.codes.of(glyph.text))
-            codes.extend([TAIL] * (glyph.width - 1))
-        end = min(column + len(codes), where.cols)
-        part = row, slice(column, end)
-        ground = mean[part]
-        paper = words.paper
-        if words.flat:
-            ground = np.where(_apart(ground, paper) > _APART, np.uint32(_near(paper)), ground)
-        else:
-            paper = int(ground[len(ground) // 2])
-        colour = paint.legible(words.colour, paper)
-        phone.codes[part] = codes[: end - column]
-        phone.bg[part] = ground
-        phone.fg[part] = colour | (paint.BOLD if words.em >= self._large else 0)
+        counts: list[int] = []
+        looks: list[tuple[int, int, int, int, bool]] = []
+        for placed in texts:
+            words, before = placed.words, len(codes)
+            for text, width in placed.line:
+                codes.append(self.codes.of(text))
+                if width == 2:
+                    codes.append(TAIL)
+            counts.append(len(codes) - before)
+            paper = words.paper if words.flat else int(mean[placed.row, placed.column + counts[-1] // 2])
+            colour = paint.legible(words.colour, paper) | (paint.BOLD if words.em >= self._large else 0)
+            looks.append((placed.row, placed.column, colour, paper, words.flat))
+        if not texts:
+            return
+        each = np.repeat(np.array(looks, np.int64), counts, axis=0)
+        row, start, colours, papers, flat = each.T
+        glyph = np.array(codes, np.uint32)
+        column = start + np.arange(len(codes)) - np.repeat(np.cumsum(counts) - counts, counts)
+        ground = mean[row, column - (glyph == TAIL)]
+        paper = papers.astype(np.uint32)
+        ground = np.where((flat != 0) & (_differ(ground, paper) > _APART), paint.rounded(paper), ground)
+        phone.codes[row, column] = glyph
+        phone.bg[row, column] = ground
+        phone.fg[row, column] = colours.astype(np.uint32)
 
 
 def _size(shot: Shot) -> tuple[int, int]:
@@ -192,25 +199,13 @@ def decoded(shot: Shot) -> Shot:
         return shot._replace(stored=None)
 
 
-def _apart(colours: Grid, colour: int) -> NDArray[np.int32]:
-    """Summed difference of packed colours from one."""
-    total = np.zeros(colours.shape, np.int32)
-    for shift in (0, 8, 16):
-        total += np.abs((colours >> np.uint32(shift) & 255).astype(np.int32) - (colour >> shift & 255))
-    return total
-
-
 def _differ(some: Grid, others: Grid) -> NDArray[np.int32]:
     """Summed difference of packed colours, each from its like."""
-    total = np.zeros(some.shape, np.int32)
-    for shift in (0, 8, 16):
-        one, other = some >> np.uint32(shift) & 255, others >> np.uint32(shift) & 255
-        total += np.abs(one.astype(np.int32) - other.astype(np.int32))
+    one, other = np.broadcast_arrays(some, others)
+    a, b = np.ascontiguousarray(one).view(np.uint8), np.ascontiguousarray(other).view(np.uint8)
+    channels = (np.maximum(a, b) - np.minimum(a, b)).reshape(*one.shape, 4)
+    total: NDArray[np.int32] = np.add.reduce(channels, axis=-1, dtype=np.int32)
     return total
-
-
-def _near(colour: int) -> int:
-    return (colour & 0xFCFCFC) | (colour >> 6 & 0x030303)
 
 
 def _large(ems: list[float], where: Fit) -> float:
@@ -244,7 +239,7 @@ class _Room:
 
     def _busy(self, row: int, paper: int) -> NDArray[np.bool_]:
         """Which cells of a row show more than plain ground."""
-        busy: NDArray[np.bool_] = self._uneven[row] & (_apart(self._mean[row], paper) > _APART)
+        busy: NDArray[np.bool_] = self._uneven[row] & (_differ(self._mean[row], np.array([paper], np.uint32)) > _APART)
         return busy
 
 

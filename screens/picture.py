@@ -133,6 +133,8 @@ class Found(NamedTuple):
     pixels: Grid
     marks: int
     """How many of them are ink."""
+    bare: tuple[slice, slice, Grid]
+    """The part of the picture that the ink is in, and what it looks like without."""
 
 
 class Reading:
@@ -191,7 +193,8 @@ class Reading:
             self._missed[_key(said)] = (self._missed.get(_key(said), 0) + 1) % _MISSES
             return None
         pixels = pixels.copy()
-        return Found(said, _words(said, ink, place, picture.scale), ink, place, pixels, _marks(pixels, ink))
+        words = _words(said, ink, place, picture.scale)
+        return Found(said, words, ink, place, pixels, _marks(pixels, ink), _bare(pixels, ink, place))
 
 
 def _key(said: Said) -> tuple[object, ...]:
@@ -291,16 +294,20 @@ def erased(raw: Grid, found: Iterable[Found]) -> Grid:
     """A picture without the ink of some texts; all else about them stays (their bubble, button, field)."""
     image = raw.copy()
     for one in found:
-        ink = one.ink
-        part = one.place[0], one.place[1]
-        pixels = image[part]
-        around = (
-            slice(max(0, ink.top - 1), min(pixels.shape[0], ink.bottom + 1)),
-            slice(max(0, ink.left - 1), min(pixels.shape[1], ink.right + 1)),
-        )
-        mask = inked(pixels[around], ink.paper, True) if ink.flat else inked(pixels, ink.paper, False)[around]
-        erase(pixels[around], mask, ink.paper, ink.flat)
+        rows, columns, pixels = one.bare
+        image[rows, columns] = pixels
     return image
+
+
+def _bare(pixels: Grid, ink: Ink, place: tuple[slice, slice]) -> tuple[slice, slice, Grid]:
+    """Where a text's ink is in the picture, and that part without it."""
+    top, bottom = max(0, ink.top - 1), min(pixels.shape[0], ink.bottom + 1)
+    left, right = max(0, ink.left - 1), min(pixels.shape[1], ink.right + 1)
+    part = pixels[top:bottom, left:right].copy()
+    mask = inked(part, ink.paper, True) if ink.flat else inked(pixels, ink.paper, False)[top:bottom, left:right]
+    erase(part, mask, ink.paper, ink.flat)
+    y, x = place[0].start, place[1].start
+    return slice(y + top, y + bottom), slice(x + left, x + right), part
 
 
 def unseen(tree: UiTree, size: tuple[int, int]) -> list[Words]:

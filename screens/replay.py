@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Literal
 
-from textual import on, work
+from textual import on
 from textual.actions import SkipAction
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.content import Content
-from textual.message import Message
 from textual.screen import Screen
 from textual.widgets import Footer, Static
 
-from lab.errors import LabError
 from lab.plain import plain
 from lab.settings import Settings
 from lab.trace import Ended
@@ -24,7 +21,9 @@ from screens.describe import one_line
 from screens.lines import Lines
 from screens.page import Page
 from screens.player import Player
-from screens.reel import Head, Line, Reel, View
+from screens.projector import Projector
+from screens.reel import Head, Reel, View
+from screens.replay_keys import KEYS
 from screens.search import SearchRow
 from screens.seats import sees_outcomes
 from screens.still import PHONE, Still
@@ -35,89 +34,27 @@ if TYPE_CHECKING:
 
 Shown = Literal["sheet", "tree", "sent"]
 
-SCRUB = Binding.Group("Scrub", compact=True)
-SHOW = Binding.Group("Show", compact=True)
-
 
 class ReplayScreen(Screen[None]):
     """One stored run. Steps count from 1, as in `hitlab replay ID@7`; each is read when it is looked at."""
 
     BINDING_GROUP_TITLE = "Replay"
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("space", "play", "Play", id="replay.play", tooltip="Play on from here, or stand still"),
-        Binding("n", "question(1)", "Question", id="replay.question", tooltip="The next step with a question"),
-        Binding("b", "after", "After", id="replay.after", tooltip="The screen before the step, or after it"),
-        Binding("u", "read('tree')", "Tree", id="replay.tree", tooltip="The nodes of this step's screen"),
-        Binding("p", "read('sent')", "Sent", id="replay.sent", tooltip="Exactly what the model was sent"),
-        Binding("slash", "search", "Search", id="replay.search", tooltip="Thoughts, actions, dialogue, screen words"),
-        Binding(
-            "right,l,right_square_bracket", "step(1)", "Next step", show=False, id="replay.next", group=SCRUB,
-            tooltip="The next step",
-        ),
-        Binding(
-            "left,h,left_square_bracket", "step(-1)", "Previous step", show=False, id="replay.previous", group=SCRUB,
-            tooltip="The step before",
-        ),
-        Binding("home", "edge(0)", "First step", show=False, id="replay.first", group=SCRUB, tooltip="The first step"),
-        Binding("end", "edge(-1)", "The end", show=False, id="replay.last", group=SCRUB, tooltip="How it ended"),
-        Binding(
-            "N", "question(-1)", "Previous question", show=False, id="replay.question_back", group=SCRUB,
-            tooltip="The step before with a question",
-        ),
-        Binding(
-            "full_stop", "pace", "Pace", show=False, id="replay.pace", group=SCRUB,
-            tooltip="Play at the recorded pace, or one step a second",
-        ),
-        Binding("o", "overlay", "Text on phone", show=False, id="replay.overlay", group=SHOW,
-                tooltip="The screen's words as characters, or pixels alone"),
-        Binding("y", "copy", "Copy id", show=False, id="replay.copy", group=SHOW, tooltip="Copy ID@STEP"),
-        Binding("escape", "back", "Back", show=False, id="replay.back", group=SHOW, tooltip="One step back, then Home"),
-    ]  # fmt: skip
-
-    @dataclass
-    class Opened(Message):
-        """The run's beginning was read."""
-
-        reel: Reel
-        head: Head
-
-    @dataclass
-    class LinesRead(Message):
-        """More of the run's steps were read; `whole` with the last."""
-
-        reel: Reel
-        lines: list[Line]
-        whole: bool
-
-    @dataclass
-    class Looked(Message):
-        """A place was read whole."""
-
-        reel: Reel
-        view: View
-        after: bool
-
-    @dataclass
-    class Refused(Message):
-        """The run, or a step of it, cannot be read."""
-
-        reel: Reel
-        error: LabError
+    BINDINGS: ClassVar[list[BindingType]] = KEYS
 
     def __init__(self, store: Store, settings: Settings) -> None:
         super().__init__()
         self.store = store
         self.outcomes = sees_outcomes(settings.seat)
         self.overlay = settings.overlay
-        self._reel: Reel | None = None
+        self._wanted: Reel | None = None
         self._head: Head | None = None
         self._view: View | None = None
         self._seek: int | None = None
         self._whole = False
-        self._reading = False
         self._after = False
         self._shown: Shown = "sheet"
         self._player = Player(self, self._play_on)
+        self._projector = Projector(self)
 
     # -- layout ----------------------------------------------------------------------------------------------
 
@@ -138,8 +75,8 @@ class ReplayScreen(Screen[None]):
         self.query_one("#goal").border_title = "Goal"
         self.query_one("#steps").border_title = "Steps"
         self.query_one(Timeline).focus()
-        if self._reel is not None:
-            self._begin(self._reel)
+        if self._wanted is not None:
+            self._begin(self._wanted)
         else:
             self._say(Content("No run is open. Enter on a run in Home (F2) opens it."))
 
@@ -151,46 +88,37 @@ class ReplayScreen(Screen[None]):
     def open(self, trace_id: str, step: int = 1) -> None:
         """Shows a run at a step, counted from 1; a step past the end shows the end."""
         self._player.stop()
-        self._reel = Reel(self.store, trace_id)
         self._head = self._view = None
-        self._seek, self._whole, self._reading, self._after = max(1, step), False, False, False
+        self._seek, self._whole, self._after = max(1, step), False, False
+        self._wanted = Reel(self.store, trace_id)
         if self.is_mounted:
-            self._begin(self._reel)
+            self._begin(self._wanted)
 
     def _begin(self, reel: Reel) -> None:
         timeline = self.query_one(Timeline)
         timeline.rows, timeline.empty = reel.lines, "Reading the steps ..."
         timeline.set_reactive(Lines.cursor, 0)
         timeline.changed()
-        self._read_run(reel)
+        self._projector.open(reel)
 
-    @work(thread=True, group="run")
-    def _read_run(self, reel: Reel) -> None:
-        try:
-            self.post_message(self.Opened(reel, reel.head()))
-            for lines in reel.read():
-                if reel is not self._reel:
-                    return
-                self.post_message(self.LinesRead(reel, lines, whole=False))
-            self.post_message(self.LinesRead(reel, [], whole=True))
-        except LabError as error:
-            self.post_message(self.Refused(reel, error))
-
-    @on(Opened)
-    def _opened(self, message: Opened) -> None:
-        if message.reel is not self._reel:
+    @on(Projector.Opened)
+    def _opened(self, message: Projector.Opened) -> None:
+        if message.reel is not self._projector.reel:
             return
         started = message.head.started
         self._head = message.head
         agent = f"   {started.agent.shown}" if self.outcomes else ""
-        title = f"Replay   {started.task.title or started.task.id}{agent}   {started.trace}"
-        self.query_one("#replay-title", Static).update(one_line(title, 400))
-        self.query_one("#goal-text", Static).update(Content(sheet.goal_of(started)))
-        self.query_one(Still).phone = started.device.size or PHONE
+        self._title(f"{started.task.title or started.task.id}{agent}   {started.trace}", sheet.goal_of(started))
+        still = self.query_one(Still)
+        still.display, still.phone = True, started.device.size or PHONE
 
-    @on(LinesRead)
-    def _lines_read(self, message: LinesRead) -> None:
-        if message.reel is not self._reel:
+    def _title(self, run: str, goal: str) -> None:
+        self.query_one("#replay-title", Static).update(one_line(f"Replay   {run}", 400))
+        self.query_one("#goal-text", Static).update(Content(goal))
+
+    @on(Projector.Listed)
+    def _listed(self, message: Projector.Listed) -> None:
+        if message.reel is not self._projector.reel:
             return
         timeline = self.query_one(Timeline)
         self._whole = message.whole
@@ -198,23 +126,32 @@ class ReplayScreen(Screen[None]):
         timeline.empty = "This run has no steps."
         timeline.changed()
         if self._seek is not None and (self._seek <= timeline.count or (message.whole and timeline.count)):
-            place, self._seek = self._seek - 1, None
-            if place >= timeline.count + 1 or (place == timeline.count and timeline.rows[-1].kind != "end"):
-                self.notify(f"There is no step {place + 1}; this is the last.", severity="warning", markup=False)
-            timeline.go(place)
-            self._look()
+            self._found(self._seek - 1)
         elif message.whole and not timeline.count and self._head is not None:
             started, verdicts = self._head
             self._say(sheet.open_sheet(started, verdicts, outcomes=self.outcomes))
         self._tell()
 
-    @on(Refused)
-    def _refused(self, message: Refused) -> None:
-        if message.reel is self._reel:
-            self._reading = False
-            self.query_one(Timeline).empty = "Nothing to replay."
-            self.query_one(Timeline).refresh()
-            self._say(Content.assemble((plain(message.error.sentence), "bold $text-error"), "\n\nF2 goes to Home."))
+    def _found(self, place: int) -> None:
+        """The step that was asked for is listed, or the last is."""
+        timeline, self._seek = self.query_one(Timeline), None
+        if place > timeline.count or (place == timeline.count and timeline.rows[-1].kind != "end"):
+            self.notify(f"There is no step {place + 1}; this is the last.", severity="warning", markup=False)
+        timeline.go(place)
+        self._look()
+
+    @on(Projector.Refused)
+    def _refused(self, message: Projector.Refused) -> None:
+        if message.reel is not self._projector.reel:
+            return
+        self._projector.done(message)
+        if self._head is None:
+            self.query_one(Still).display = False
+            self._title("", "")
+        timeline = self.query_one(Timeline)
+        timeline.empty = "Nothing to replay."
+        timeline.refresh()
+        self._say(Content.assemble((plain(message.error.sentence), "bold $text-error"), "\n\nF2 goes to Home."))
 
     # -- looking at a step -----------------------------------------------------------------------------------
 
@@ -224,32 +161,16 @@ class ReplayScreen(Screen[None]):
             self._look()
 
     def _look(self) -> None:
-        """Reads the place under the cursor; while one is being read, only the newest wish waits."""
-        if self._reel is None or self._reading or not self._reel.lines:
-            return
-        self._reading = True
-        self._read_place(self._reel, self.query_one(Timeline).cursor, self._after)
+        self._projector.look(self.query_one(Timeline).cursor, after=self._after)
 
-    @work(thread=True, group="place")
-    def _read_place(self, reel: Reel, number: int, after: bool) -> None:
-        try:
-            self.post_message(self.Looked(reel, reel.view(number, after=after), after))
-        except LabError as error:
-            self.post_message(self.Refused(reel, error))
-
-    @on(Looked)
-    def _looked(self, message: Looked) -> None:
-        if message.reel is not self._reel:
+    @on(Projector.Looked)
+    def _looked(self, message: Projector.Looked) -> None:
+        if message.reel is not self._projector.reel:
             return
-        self._reading = False
+        self._projector.done(message)
         self._view = message.view
-        self._draw(message.view, message.after)
-        if (message.view.number, message.after) != (self.query_one(Timeline).cursor, self._after):
-            self._look()
-
-    def _draw(self, view: View, after: bool) -> None:
-        self.query_one(Still).show(view, after=after)
-        self._write(view)
+        self.query_one(Still).show(message.view, after=message.after)
+        self._write(message.view)
         self._tell()
 
     def _write(self, view: View) -> None:
@@ -325,8 +246,8 @@ class ReplayScreen(Screen[None]):
 
     def action_copy(self) -> None:
         """Copies ID@STEP, as `hitlab replay` takes it."""
-        if self._reel is not None:
-            link = f"{self._reel.id}@{self.query_one(Timeline).cursor + 1}"
+        if self._projector.reel is not None:
+            link = f"{self._projector.reel.id}@{self.query_one(Timeline).cursor + 1}"
             self.app.copy_to_clipboard(link)
             self.notify(f"Copied {link}", markup=False)
 

@@ -64,6 +64,11 @@ class ReplyText(TextArea):
         else:
             await super()._on_key(event)
 
+    async def _on_paste(self, event: events.Paste) -> None:
+        event.prevent_default()
+        await super()._on_paste(events.Paste(plain(event.text)))  # what is pasted may hold escapes, which would be run
+        event.stop()
+
     def action_send(self) -> None:
         self.post_message(self.Entered())
 
@@ -145,6 +150,7 @@ class OpenQuestion(Vertical):
     def open(self, question: Question, draft: str) -> None:
         """Puts a question before the person, with what they had typed to it before."""
         proposal = question.kind == "propose"
+        draft = plain(draft)
         self.question, self._kept, self._shown_at = question, draft, None
         self._typing = Typing(draft)
         self.set_class(proposal, "-proposal")
@@ -172,8 +178,8 @@ class OpenQuestion(Vertical):
     def restore(self, question: Question, draft: str) -> None:
         """Puts back what was typed in an earlier sitting, unless something is typed already."""
         if self.question == question and draft and not self._field.text:
-            self._kept = draft
-            self._typing.text = draft
+            draft = plain(draft)
+            self._kept = self._typing.text = draft
             self._field.load_text(draft)
             self._field.move_cursor(self._field.document.end)
 

@@ -13,6 +13,7 @@ from textual.containers import VerticalScroll
 
 from lab.plain import plain
 from lab.session import Spec, brief_of
+from lab.task import Actor
 from lab.trace import Proposed, Usage
 from lab.wire import encode
 from screens.fold import Fold
@@ -26,7 +27,7 @@ _PROACTIVE = (
 class Seat(VerticalScroll, can_focus=False):
     """The persona's facts, the context and the decision policy, each folded or open.
 
-    `knows` adds what only a developer may see: the task's name and what the agent was sent last.
+    `knows` adds what only a developer may see: the task's name, the agent's, and what it was sent last.
     """
 
     DEFAULT_CSS = """
@@ -34,16 +35,17 @@ class Seat(VerticalScroll, can_focus=False):
     """
     ALLOW_MAXIMIZE = True
 
-    def __init__(self, spec: Spec, *, knows: bool) -> None:
+    def __init__(self, spec: Spec, agent: Actor, *, knows: bool) -> None:
         super().__init__(id="seat", classes="pane")
         self._spec = spec
+        self._agent = agent
         self._knows = knows
         self.border_title = "Your part" if not knows else "Seat"
 
     def compose(self) -> ComposeResult:
         task, persona = self._spec.task, self._spec.persona
         asked = plain(task.instruction) or _PROACTIVE
-        yield Fold("Task", asked, Text(asked), id="seat-task")
+        yield Fold("Task", asked, self._task(asked), id="seat-task")
         if task.policy:
             yield Fold("How you decide", plain(task.policy), Text(plain(task.policy)), id="seat-policy")
         if persona is not None:
@@ -52,6 +54,14 @@ class Seat(VerticalScroll, can_focus=False):
         yield Fold("When and where", where, self._surroundings(where), id="seat-context")
         if self._knows:
             yield Fold("Sent to the agent", "nothing yet", Text("Nothing was sent yet."), id="seat-sent")
+
+    def _task(self, asked: str) -> Text:
+        text = Text(asked)
+        if self._knows:
+            task, agent = self._spec.task, self._agent
+            named = f"\n{task.id}: {task.title}" if task.title else f"\n{task.id}"
+            text.append(plain(f"{named}\n{task.kind}, worked by {agent.shown} ({agent.kind})"), style="dim")
+        return text
 
     def unfold(self, *names: str) -> None:
         """Opens these parts."""

@@ -103,7 +103,8 @@ def typeset(words: Sequence[Words], things: Sequence[Bounds], fit: Fit, reach: R
     `reach` tells, of a text that is wider than its ink, the columns that it may take in view of the picture.
     """
     shown = [w for w in words if w.line and 0 <= fit.row(w.middle) < fit.rows and _in_view(w, fit)]
-    items = [_item(w, shown, things, fit, reach) for w in shown]
+    edges = _Edges(shown)
+    items = [_item(w, edges, things, fit, reach) for w in shown]
     levels = _levels(items, fit)
     _glue(levels)
     while (strays := _set_rows(levels, fit.rows)) is not None:
@@ -146,8 +147,8 @@ def _in_view(words: Words, fit: Fit) -> bool:
     return words.ink.right > fit.x0 and words.ink.left < fit.x1
 
 
-def _item(words: Words, all_words: Sequence[Words], things: Sequence[Bounds], fit: Fit, reach: Reach | None) -> _Item:
-    anchor = anchored(words, all_words, fit.size[0])
+def _item(words: Words, edges: _Edges, things: Sequence[Bounds], fit: Fit, reach: Reach | None) -> _Item:
+    anchor = anchored(words, edges, fit.size[0])
     low, high = _limits(words, things, fit)
     if reach is not None and width_of(words.line) > (words.ink.right - words.ink.left) / fit.cell_width:
         first, last = reach(words)
@@ -212,7 +213,22 @@ def _tighten(level: _Level, fit: Fit) -> None:
     level.top = fit.row((ink.top + ink.bottom) / 2) - item.height / 2
 
 
-def anchored(words: Words, others: Sequence[Words], screen: int) -> Anchor:
+class _Edges:
+    """Which box edges are shared by texts on different lines: what a column is aligned by."""
+
+    def __init__(self, words: Sequence[Words]) -> None:
+        self._spans: dict[tuple[str, int], tuple[float, float]] = {}
+        for one in words:
+            for edge in (("left", one.box.left), ("right", one.box.right)):
+                low, high = self._spans.get(edge, (one.middle, one.middle))
+                self._spans[edge] = min(low, one.middle), max(high, one.middle)
+
+    def shared(self, side: str, at: int, words: Words) -> bool:
+        low, high = self._spans[side, at]
+        return max(high - words.middle, words.middle - low) > 0.5 * words.em
+
+
+def anchored(words: Words, edges: _Edges, screen: int) -> Anchor:
     """How a text is aligned: by where its ink lies in its box, and in a tight box by what stands around it."""
     before, after = words.ink.left - words.box.left, words.box.right - words.ink.right
     slack = before + after
@@ -220,13 +236,12 @@ def anchored(words: Words, others: Sequence[Words], screen: int) -> Anchor:
         if abs(before - after) <= max(0.35 * words.em, 0.12 * slack):
             return "center"
         return "left" if before < after else "right"
-    apart = [o for o in others if abs(o.middle - words.middle) > 0.5 * words.em]
-    if any(abs(o.box.left - words.box.left) <= 4 for o in apart):
+    if edges.shared("left", words.box.left, words):
         return "left"
     middle = words.ink.left + words.ink.right
     if abs(middle - words.holder.left - words.holder.right) <= 0.7 * words.em:
         return "center"
-    if any(abs(o.box.right - words.box.right) <= 4 for o in apart):
+    if edges.shared("right", words.box.right, words):
         return "right"
     if words.ink.right > 0.85 * screen and middle > 1.2 * screen:
         return "right"
