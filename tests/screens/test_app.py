@@ -146,6 +146,8 @@ async def test_quitting_asks_only_where_a_run_is_live(store: Store, settings: Se
     held: Any = Held()
     async with app.run_test() as pilot:
         app.session = held
+        with pytest.raises(LabError, match="a run is live already"):
+            app.open_task("usual_lunch")
         await pilot.press("q")
         await until(pilot, lambda: isinstance(app.screen, QuitScreen))
         await pilot.press("escape")
