@@ -45,11 +45,13 @@ def saying(tree: UiTree, size: tuple[int, int], *, drawn: bool = True) -> Saying
     said: list[Said] = []
     things: list[Bounds] = []
     for index, node in enumerate(nodes):
+        own = node.text.strip()
+        text = own or node.desc.strip()
+        if not text and node.children:
+            continue
         box = node.bounds.cut(screen)
         if not box.area:
             continue
-        own = node.text.strip()
-        text = own or node.desc.strip()
         if text and len(said) < _MOST and _own(node, _name(text), below.get(index, _NONE), box, screen, drawn):
             said.append(Said(text, box, drawn and not own, _holder(index, nodes, parents), _state(node)))
         if not node.children and not own and box.area < 0.06 * screen.area and _is_thing(node):

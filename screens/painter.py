@@ -218,29 +218,41 @@ class _Room:
     """What of a picture a text may run out over: its own paper and plain ground, no more than an edge of all else."""
 
     def __init__(self, phone: Cells, mean: Grid, where: Fit) -> None:
-        self._mean, self._where = mean, where
         before = np.concatenate([mean[:, :1], mean[:, :-1]], axis=1)
         self._uneven = (_differ(phone.fg, phone.bg) > _APART) | (_differ(mean, before) > _APART)
+        self._mean, self._where = mean, where
+        self._rows: dict[int, list[tuple[int, int]]] = {}
 
     def reach(self, words: Words) -> tuple[int, int]:
-        """The columns that a text may take: from its ink on, both ways, up to the second cell that shows something."""
+        """The columns that a text may take: from its ink on, both ways, up to the last cell of an edge."""
         where = self._where
         row = min(max(int(where.row(words.middle)), 0), where.rows - 1)
         first = min(max(int(where.column(words.ink.left)), 0), where.cols - 1)
         last = min(max(int(where.column(words.ink.right)) + 1, 1), where.cols)
         if not words.flat:
             return 0, where.cols
-        busy = self._busy(row, words.paper)
-        left = np.flatnonzero(busy[:first])
-        right = np.flatnonzero(busy[last:])
-        low = int(left[-_EDGE]) + 1 if len(left) >= _EDGE else 0
-        high = last + int(right[_EDGE - 1]) if len(right) >= _EDGE else where.cols
-        return low, high
+        busy = [column for column, colour in self._row(row) if not _alike(colour, words.paper)]
+        left, right = [c for c in busy if c < first], [c for c in busy if c >= last]
+        return (left[-_EDGE] + 1 if len(left) >= _EDGE else 0), (
+            right[_EDGE - 1] if len(right) >= _EDGE else where.cols
+        )
 
-    def _busy(self, row: int, paper: int) -> NDArray[np.bool_]:
-        """Which cells of a row show more than plain ground."""
-        busy: NDArray[np.bool_] = self._uneven[row] & (_differ(self._mean[row], np.array([paper], np.uint32)) > _APART)
-        return busy
+    def _row(self, row: int) -> list[tuple[int, int]]:
+        """The cells of a row that show more than plain ground: column and colour."""
+        if row not in self._rows:
+            columns = np.flatnonzero(self._uneven[row])
+            self._rows[row] = list(zip(columns.tolist(), self._mean[row, columns].tolist(), strict=True))
+        return self._rows[row]
+
+
+def _alike(one: int, other: int) -> bool:
+    """Whether two packed colours differ by no more than a patch would be needed for."""
+    red, green, blue = (
+        abs((one & 255) - (other & 255)),
+        (one >> 8 & 255) - (other >> 8 & 255),
+        (one >> 16) - (other >> 16),
+    )
+    return red + abs(green) + abs(blue) <= _APART
 
 
 def _join_runs(phone: Cells) -> None:
