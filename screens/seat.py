@@ -45,7 +45,7 @@ class Seat(VerticalScroll, can_focus=False):
     def compose(self) -> ComposeResult:
         task, persona = self._spec.task, self._spec.persona
         asked = plain(task.instruction) or _PROACTIVE
-        yield Fold("Task", asked, self._task(asked), id="seat-task")
+        yield Fold("Task", asked, self._asked(asked), id="seat-task")
         if task.policy:
             yield Fold("How you decide", plain(task.policy), Text(plain(task.policy)), id="seat-policy")
         if persona is not None:
@@ -55,7 +55,7 @@ class Seat(VerticalScroll, can_focus=False):
         if self._knows:
             yield Fold("Sent to the agent", "nothing yet", Text("Nothing was sent yet."), id="seat-sent")
 
-    def _task(self, asked: str) -> Text:
+    def _asked(self, asked: str) -> Text:
         text = Text(asked)
         if self._knows:
             task, agent = self._spec.task, self._agent

@@ -1,0 +1,203 @@
+"""A cast for live runs: agents that say what a test wants, over a real phone, store, session and app."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from textual.screen import Screen as TextualScreen
+
+from lab.seams import Agent, Brief, Device, Frame, Screen
+from lab.session import Session, Spec
+from lab.settings import Settings
+from lab.task import Actor, Check, LogEntry, Persona, Task
+from lab.trace import Action, DeviceInfo, Prompt, Proposed, Step, Trace, Usage
+from lab.uitree import Bounds, Node, UiTree
+from screens.app import LabApp
+from screens.clock import Clock
+from screens.gate import GatePanel
+from screens.live import LiveScreen
+from screens.reply import OpenQuestion
+from store.store import Store
+
+TAP = Action("click", at=(138, 1900))
+DONE = Action("status", status="complete")
+CHECKS = (Check("dark theme is on", "settings.dark_theme", equals=True),)
+
+
+class Cast:
+    """An agent that proposes these in turn, each with its thought; then it reports complete."""
+
+    actor = Actor("script", "agent-under-test")
+
+    def __init__(self, *turns: tuple[Action, str]) -> None:
+        self._turns = [*turns, (DONE, "That was all.")]
+
+    def propose(self, brief: Brief, screen: Screen, history: Sequence[Step]) -> Proposed:
+        action, thought = self._turns[min(len(history), len(self._turns) - 1)]
+        return Proposed(
+            action, thought, Prompt(f"PROMPTWORD: you work a phone. {brief.instruction}"), usage=Usage(812, 40)
+        )
+
+
+class Sleeper:
+    """An agent that never answers."""
+
+    actor = Actor("script", "sleeper")
+
+    def __init__(self) -> None:
+        self.asleep = threading.Event()
+
+    def propose(self, brief: Brief, screen: Screen, history: Sequence[Step]) -> Proposed:
+        self.asleep.set()
+        threading.Event().wait(3600)
+        raise AssertionError("woke up")
+
+
+class StillClock(Clock):
+    """No time passes."""
+
+    def now(self) -> str:
+        return "2026-03-10T00:50:00.000000+00:00"
+
+    def seconds(self) -> float:
+        return 0.0
+
+    def shown(self, at: str) -> str:
+        return "08:50:00"
+
+
+PERSONA = Persona(
+    "ines",
+    "Ines Varga",
+    {
+        "identity": {"full_name": "Ines Varga", "age": 36, "occupation": "Materials scientist"},
+        "preferences": {"diet": {"diet_type": "Eats everything but coriander; little sugar."}},
+    },
+    (LogEntry("2026-03-09 12:10", "work", "Ordered beef noodles, mild", "signal", "lunch_category"),),
+    "clean",
+)
+
+
+def task(kind: str = "general") -> Task:
+    """A task whose title, checks and id say what a participant must not know."""
+    return Task(
+        id="secret-dark",
+        kind=kind,  # type: ignore[arg-type]
+        title="TITLEWORD: turn the dark theme on",
+        instruction="" if kind == "proactive" else "Get my phone ready for the night.",
+        persona="ines",
+        time="2026-03-10T22:40:00+08:00",
+        place="home",
+        policy="Say yes to what saves you effort. Refuse anything that costs money.",
+        budget=12,
+        checks=CHECKS,
+    )
+
+
+class Slate:
+    """A phone of one grey screen with one button, for pictures that no font and no version of Pillow changes."""
+
+    info = DeviceInfo("embedded", "slate", "Slate", (540, 1200))
+
+    def __init__(self) -> None:
+        self.did: list[Action] = []
+        texts = ("Alarms", "06:30 evaporation", "07:45 usual")
+        nodes = tuple(Node(Bounds(40, 60 + i * 200, 500, 120 + i * 200), text) for i, text in enumerate(texts))
+        self._tree = UiTree((Node(Bounds(0, 0, 540, 1200), children=nodes),))
+
+    def observe(self) -> Screen:
+        return Screen(b"", (540, 1200), self._tree)
+
+    def perform(self, action: Action) -> None:
+        self.did.append(action)
+
+    def frames(self, stop: threading.Event) -> Iterator[Frame]:
+        yield Frame(bytes([225]) * (540 * 1200 * 3), (540, 1200), self._tree, time.monotonic(), 0)
+        stop.wait()
+
+    def snapshot(self) -> None:
+        return None
+
+    def restore(self, state: dict[str, Any]) -> None:
+        raise AssertionError
+
+    def close(self) -> None:
+        return None
+
+
+class Stage(LabApp):
+    """The real app, with one live run in it."""
+
+    def __init__(self, session: Session, clock: Clock | None = None) -> None:
+        super().__init__(session.store, Settings(seat=session.spec.seat))
+        self.session = self.run_under_test = session
+        self.live = LiveScreen(session, clock=clock)
+        self.bells = 0
+        self.painted: set[str] = set()
+        """Every line of every frame so far."""
+
+    def on_mount(self) -> None:
+        self.switch_mode("live")
+        self.push_screen(self.live)
+
+    def bell(self) -> None:
+        self.bells += 1
+        super().bell()
+
+    def _display(self, screen: TextualScreen[Any], renderable: Any) -> None:
+        if renderable is not None and screen.is_attached:
+            self.painted.update(strip.text for strip in screen._compositor.render_strips())
+        super()._display(screen, renderable)
+
+    def shows(self, text: str) -> bool:
+        """Whether this stands on the screen now, in one line."""
+        return any(text in strip.text for strip in self.screen._compositor.render_strips())
+
+    @property
+    def asked(self) -> bool:
+        """Whether a question stands open."""
+        return self.live.query_one(OpenQuestion).has_class("-open")
+
+    @property
+    def gated(self) -> bool:
+        """Whether an action waits at the gate."""
+        return self.live.query_one(GatePanel).has_class("-open")
+
+    def events(self, kind: type[Any]) -> list[Any]:
+        """What the file holds of this run, of one kind."""
+        run = self.run_under_test.trace_id
+        return [event for event in self.store.events(run) if isinstance(event, kind)]
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        return self.store.trace(self.run_under_test.trace_id).steps
+
+
+@pytest.fixture
+def cast() -> Any:
+    """The agents, the phone and the clock of these tests, by name."""
+    return SimpleNamespace(Cast=Cast, Sleeper=Sleeper, Slate=Slate, StillClock=StillClock, TAP=TAP, PERSONA=PERSONA)
+
+
+@pytest.fixture
+def live(store: Store) -> Callable[..., Stage]:
+    """An app with a live run: `live((action, thought), ..., kind=..., agent=..., resume=..., **spec fields)`."""
+
+    def made(
+        *turns: tuple[Action, str],
+        kind: str = "general",
+        agent: Agent | None = None,
+        device: Device | None = None,
+        clock: Clock | None = None,
+        resume: Trace | None = None,
+        **changes: Any,
+    ) -> Stage:
+        spec = Spec(task(kind), PERSONA)._replace(**changes)
+        return Stage(Session(store, spec, resume, agent=agent or Cast(*turns), device=device), clock)
+
+    return made

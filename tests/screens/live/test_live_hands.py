@@ -1,0 +1,148 @@
+"""A developer's gate and hands: every decision is kept with who and how long, and the phone does what was decided."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from textual.widgets import Input
+
+from lab.trace import Acting, Action, Paused
+from screens.hands import HandsPanel
+from screens.mirror import Mirror
+
+TYPE = Action("input_text", text="milc")
+
+
+async def gate_open(app: Any, pilot: Any, until: Any) -> None:
+    await until(pilot, lambda: app.gated)
+
+
+async def test_an_action_is_approved_by_one_key(live: Any, until: Any, cast: Any) -> None:
+    device = cast.Slate()
+    app = live((cast.TAP, "The first icon."), gate="ask", device=device)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await gate_open(app, pilot, until)
+        await until(pilot, lambda: app.shows("thinks: The first icon."))
+        assert not app.events(Acting)
+        await pilot.press("a")
+        await until(pilot, lambda: app.steps)
+    decision = app.steps[0].decision
+    assert (decision.verdict, decision.by, decision.action) == ("approve", app.session.person, cast.TAP)
+    assert decision.seconds > 0
+    assert device.did[0] == cast.TAP
+
+
+async def test_a_text_is_changed_before_it_is_typed(live: Any, until: Any, cast: Any) -> None:
+    device = cast.Slate()
+    app = live((TYPE, ""), gate="ask", device=device)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await gate_open(app, pilot, until)
+        await pilot.press("e")
+        assert app.live.query_one("#gate-text", Input).value == "milc"
+        await pilot.press("backspace", "k", "enter")
+        await until(pilot, lambda: app.steps)
+    decision = app.steps[0].decision
+    assert (decision.verdict, decision.action.text) == ("amend", "milk")
+    assert device.did[0].text == "milk"
+
+
+async def test_a_tap_on_the_mirror_says_where_it_should_go(live: Any, until: Any, cast: Any) -> None:
+    app = live((Action("click", at=(1, 1)), ""), gate="ask", device=cast.Slate())
+    async with app.run_test(size=(120, 40)) as pilot:
+        await gate_open(app, pilot, until)
+        mirror = app.live.query_one(Mirror)
+        await until(pilot, lambda: mirror.fit is not None and mirror.settled)
+        assert not mirror.interactive
+        await pilot.press("e")
+        await until(pilot, lambda: mirror.interactive)
+        column, row = mirror.fit.left + 10, mirror.fit.top + 5
+        at = mirror.fit.pixel(column, row)
+        await pilot.click(mirror, offset=(column + 1, row + 1))
+        field = app.live.query_one("#gate-text", Input)
+        await until(pilot, lambda: field.value == f"{at[0]}, {at[1]}")
+        await pilot.press("enter")
+        await until(pilot, lambda: app.steps)
+    assert app.steps[0].decision.action == Action("click", at=at)
+
+
+async def test_what_is_no_place_is_said_and_nothing_is_done(live: Any, until: Any, cast: Any) -> None:
+    app = live((cast.TAP, ""), gate="ask", device=cast.Slate())
+    async with app.run_test(size=(120, 40)) as pilot:
+        await gate_open(app, pilot, until)
+        await pilot.press("e", "x", "enter")
+        assert "Two numbers are needed" in str(app.live.query_one("#gate-hint").render())
+        await pilot.press("escape")
+        assert not app.live.query_one("#gate-text").display
+        assert app.gated
+
+
+async def test_a_rejection_carries_its_note(live: Any, until: Any, cast: Any) -> None:
+    device = cast.Slate()
+    app = live((cast.TAP, ""), gate="ask", device=device)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await gate_open(app, pilot, until)
+        await pilot.press("x", *"no", "enter")
+        await until(pilot, lambda: app.steps)
+    decision = app.steps[0].decision
+    assert (decision.verdict, decision.action, decision.note) == ("reject", None, "no")
+    assert not device.did
+
+
+async def test_the_gate_opens_for_all_and_asks_again(live: Any, until: Any, cast: Any) -> None:
+    app = live((cast.TAP, ""), (cast.TAP, ""), gate="ask", device=cast.Slate())
+    async with app.run_test(size=(120, 40)) as pilot:
+        await gate_open(app, pilot, until)
+        await pilot.press("g")
+        await until(pilot, lambda: app.session.over)
+        assert not app.session.gate.asking
+    assert [step.decision.note for step in app.steps] == ["no longer gated", "", ""]
+
+
+async def test_one_step_and_then_the_phone_stands_still(live: Any, until: Any, cast: Any) -> None:
+    app = live((Action("ask_user", text="?"), ""), (cast.TAP, ""), (cast.TAP, ""), device=cast.Slate())
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: app.asked)
+        await pilot.press("ctrl+x", "7", "enter")
+        await until(pilot, lambda: len(app.steps) == 1)
+        await pilot.press("s")
+        await until(pilot, lambda: len(app.steps) == 2)
+        await until(pilot, lambda: len(app.events(Paused)) == 2)
+        assert app.events(Paused)[1].reason == "one turn"
+        assert app.session.control.paused
+
+
+async def test_a_person_takes_over_and_gives_back(live: Any, until: Any, cast: Any) -> None:
+    device = cast.Slate()
+    app = live((cast.TAP, "mine"), gate="ask", device=device)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await gate_open(app, pilot, until)
+        mirror = app.live.query_one(Mirror)
+        await until(pilot, lambda: mirror.fit is not None and mirror.settled)
+        await pilot.press("t")
+        await until(pilot, lambda: mirror.interactive)
+        assert app.live.query_one(HandsPanel).has_class("-open")
+        column, row = mirror.fit.left + 10, mirror.fit.top + 5
+        await pilot.click(mirror, offset=(column + 1, row + 1))
+        mirror_pixel = mirror.fit.pixel(column, row)
+        await until(pilot, lambda: len(device.did) == 1)
+        await until(pilot, lambda: app.session.turns.waiting is not None and mirror.interactive)
+        mirror.focus()
+        await pilot.press("y", "o", "enter")
+        await until(pilot, lambda: len(device.did) == 2)
+        await until(pilot, lambda: app.session.turns.waiting is not None)
+        app.live.query_one("#hands-row").focus()
+        await pilot.press("b")
+        await until(pilot, lambda: len(device.did) == 3)
+        await until(pilot, lambda: app.session.turns.waiting is not None)
+        await pilot.press("g")
+        await until(pilot, lambda: app.gated)
+        assert not mirror.interactive
+        await pilot.press("a")
+        await until(pilot, lambda: app.session.over)
+    touch, *rest = device.did
+    assert touch.kind in ("click", "long_press")  # on a busy machine the test's own finger is slow
+    assert touch.at == mirror_pixel
+    assert rest == [Action("input_text", text="yo"), Action("navigate_back")]
+    assert app.steps[0].decision.note == "took over"
+    assert [step.proposed.by for step in app.steps[1:4]] == [app.session.person] * 3
+    assert app.steps[-1].proposed.by is None

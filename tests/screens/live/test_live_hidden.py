@@ -1,0 +1,65 @@
+"""Promise 1: nothing that a participant must not know is ever painted for them; a developer does see it."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from textual.command import CommandPalette
+
+from lab.trace import Action, Ended
+
+HIDDEN = ("THINKWORD", "PROMPTWORD", "TITLEWORD", "agent-under-test", "secret-dark", "dark theme is on", "0.00", "tap ")
+"""The agent's thought, what it was sent, the task's title, the agent, the task's id, a check, the score, an action."""
+THOUGHT = "THINKWORD as I think."
+
+
+async def play(app: Any, until: Any) -> str:
+    """A whole run with a proposal, an answer, a pause, every fold opened, the palette, help and the end."""
+    async with app.run_test(size=(160, 50), notifications=True, tooltips=True) as pilot:
+        await until(pilot, lambda: app.asked and len(app.steps) == 1)
+        for fold in app.live.query("Fold"):
+            fold.folded = False
+        await pilot.press("ctrl+x")
+        await until(pilot, lambda: app.live.query_one("Banner").left.startswith("‖"))
+        await pilot.press("ctrl+r", "f1")
+        await until(pilot, lambda: app.screen.query("HelpPanel"))
+        await pilot.press("escape", "ctrl+p")
+        await until(pilot, lambda: isinstance(app.screen, CommandPalette))
+        await pilot.press("escape", "1", "enter")
+        await until(pilot, lambda: app.events(Ended))
+        await until(pilot, lambda: app.live.query_one("Result").has_class("-open"))
+        for key in ("s", "g", "t", "m"):
+            await pilot.press(key)
+        await pilot.pause(0.2)
+    return re.sub(r"\s+", " ", " ".join(sorted(app.painted)))
+
+
+def turns(tap: Action) -> list[tuple[Action, str]]:
+    return [(tap, THOUGHT), (Action("ask_user", text="Shall I go on?"), THOUGHT), (tap, THOUGHT)]
+
+
+@pytest.mark.parametrize("seat", ["participant", "rater"])
+async def test_who_must_not_know_is_never_shown(live: Any, until: Any, cast: Any, seat: str) -> None:
+    app = live(*turns(cast.TAP), kind="proactive", seat=seat)
+    painted = await play(app, until)
+    for word in HIDDEN:
+        assert word not in painted
+    for shown in ("Shall I go on?", "working ...", "Ines Varga", "Say yes to what saves you effort", "Eats everything"):
+        assert shown in painted
+    assert len(app.session.store.trace(app.run_under_test.trace_id).steps) == 4
+
+
+async def test_a_developer_sees_all_of_it(live: Any, until: Any, cast: Any) -> None:
+    app = live(*turns(cast.TAP), kind="proactive", seat="developer")
+    painted = await play(app, until)
+    assert [word for word in HIDDEN if word not in painted] == []
+
+
+async def test_without_the_mirror_no_phone_is_there(live: Any, until: Any, cast: Any) -> None:
+    app = live(*turns(cast.TAP), seat="participant", mirror=False)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: app.asked)
+        assert not app.live.query("Mirror")
+        assert not any("Settings" in line for line in app.painted)

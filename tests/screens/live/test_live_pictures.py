@@ -1,0 +1,70 @@
+"""How a live run looks, at 80x24 and 120x40; `pytest --snapshot-update` renews the pictures after a look at them."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+
+from lab.trace import Action
+from screens.mirror import Mirror
+
+SIZES = [(80, 24), (120, 40)]
+ASK = Action("ask_user", text="Which alarm do you want for tomorrow: 06:30 for the chamber, or 07:45 as usual?")
+OFFER = Action("ask_user", text="It is late and you are at home. Shall I turn the dark theme on?")
+TAP = Action("click", at=(150, 90))
+WHY = "The alarms are on the first page."
+
+
+@pytest.fixture(autouse=True)
+def _still(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No time passes, no cursor blinks, and the picture is as old as it will ever be."""
+    monkeypatch.setattr(Mirror, "age_text", "live")
+
+
+def when(app: Any, ready: Callable[[], bool]) -> Callable[[Any], Awaitable[None]]:
+    """Waits until the screen is as it shall be seen."""
+
+    async def wait(pilot: Any) -> None:
+        for field in app.live.query("ReplyText, Input"):
+            field.cursor_blink = False
+        mirror = app.live.query_one(Mirror)
+        for _ in range(600):
+            await pilot.pause(0.01)
+            if ready() and mirror.settled and mirror.fit is not None:
+                await pilot.pause()
+                return
+        raise AssertionError("the screen never came to rest")
+
+    return wait
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_a_question_stands_open(live: Any, cast: Any, snap_compare: Any, size: tuple[int, int]) -> None:
+    app = live((TAP, WHY), (ASK, "Two times."), device=cast.Slate(), clock=cast.StillClock())
+    ready = when(app, lambda: app.asked and app.shows("Enter sends"))
+    assert snap_compare(app, terminal_size=size, run_before=ready)
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_a_proposal_stands_open(live: Any, cast: Any, snap_compare: Any, size: tuple[int, int]) -> None:
+    app = live(
+        (TAP, WHY), (OFFER, WHY), kind="proactive", seat="participant", device=cast.Slate(), clock=cast.StillClock()
+    )
+    ready = when(app, lambda: app.asked and app.shows("1, 2 or 3 decides"))
+    assert snap_compare(app, terminal_size=size, run_before=ready)
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_an_action_waits_at_the_gate(live: Any, cast: Any, snap_compare: Any, size: tuple[int, int]) -> None:
+    app = live((TAP, WHY), gate="ask", device=cast.Slate(), clock=cast.StillClock())
+    ready = when(app, lambda: app.gated and app.shows("approve"))
+    assert snap_compare(app, terminal_size=size, run_before=ready)
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_the_run_is_over(live: Any, cast: Any, snap_compare: Any, size: tuple[int, int]) -> None:
+    app = live((TAP, WHY), device=cast.Slate(), clock=cast.StillClock())
+    ready = when(app, lambda: app.shows("Enter replays it"))
+    assert snap_compare(app, terminal_size=size, run_before=ready)

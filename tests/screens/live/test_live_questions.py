@@ -1,0 +1,180 @@
+"""The open question: what is sent is what was meant, and is shown as sent only when it is kept."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from textual import events
+from textual.widgets import Static
+
+from lab.trace import Action, Answered, Ended, Paused
+from screens.choices import Choices
+from screens.reply import DecisionRow, OpenQuestion, ReplyText
+
+ASK = Action("ask_user", text="06:30 or 07:45?")
+OFFER = Action("ask_user", text="Shall I turn the dark theme on?")
+
+
+def hint(app: Any) -> str:
+    return str(app.live.query_one("#sends", Static).render())
+
+
+async def answered(app: Any, pilot: Any, until: Any) -> Any:
+    """The reply that was kept."""
+    await until(pilot, lambda: app.events(Answered))
+    return app.events(Answered)[0].reply
+
+
+async def test_an_answer_is_kept_with_how_it_was_typed(live: Any, until: Any) -> None:
+    app = live((ASK, "Two times."))
+    async with app.run_test(size=(100, 30)) as pilot:
+        await until(pilot, lambda: app.asked and app.shows("06:30 or 07:45?"))
+        await pilot.pause()
+        assert app.bells == 1
+        assert isinstance(app.focused, ReplyText)
+        await pilot.press(*"7x", "backspace", "h", "enter")
+        reply = await answered(app, pilot, until)
+        await until(pilot, lambda: app.shows("you answered"))
+    assert (reply.text, reply.decision, reply.edits, reply.draft) == ("7h", None, 1, "7x")
+    assert reply.by == app.session.person
+    assert reply.shown_at < reply.first_key_at < reply.sent_at
+
+
+async def test_nothing_empty_is_sent_and_the_field_says_so(live: Any, until: Any) -> None:
+    app = live((ASK, ""))
+    async with app.run_test(size=(100, 30)) as pilot:
+        await until(pilot, lambda: app.asked)
+        await pilot.press("enter")
+        assert "Nothing is typed yet" in hint(app)
+        assert not app.events(Answered)
+
+
+async def test_ctrl_j_begins_a_new_line(live: Any, until: Any) -> None:
+    app = live((ASK, ""))
+    async with app.run_test(size=(100, 30)) as pilot:
+        await until(pilot, lambda: app.asked)
+        await pilot.press("1", "ctrl+j", "2", "enter")
+        assert (await answered(app, pilot, until)).text == "1\n2"
+
+
+@pytest.mark.parametrize(("key", "decision"), [("1", "accept"), ("a", "accept"), ("2", "reject"), ("r", "reject")])
+async def test_one_key_decides_on_a_proposal_and_enter_sends_it(live: Any, until: Any, key: str, decision: str) -> None:
+    app = live((OFFER, ""), kind="proactive")
+    async with app.run_test(size=(100, 30)) as pilot:
+        await until(pilot, lambda: app.asked)
+        assert isinstance(app.focused, DecisionRow)
+        await pilot.press("enter")
+        assert "Decide first" in hint(app)
+        await pilot.press(key)
+        assert f"Enter sends: {decision}, without a remark" in hint(app)
+        assert not app.events(Answered)
+        await pilot.press("enter")
+        reply = await answered(app, pilot, until)
+    assert (reply.decision, reply.text) == (decision, "")
+    assert reply.first_key_at is not None
+
+
+async def test_a_remark_never_decides(live: Any, until: Any) -> None:
+    app = live((OFFER, ""), kind="proactive")
+    async with app.run_test(size=(100, 30)) as pilot:
+        await until(pilot, lambda: app.asked)
+        await pilot.press("tab", *"1aro", "enter")
+        assert "Decide first" in hint(app)
+        assert app.live.query_one(DecisionRow).chosen is None
+        await pilot.press("shift+tab", "2")
+        assert "Enter sends: reject, with your remark" in hint(app)
+        await pilot.press("enter")
+        reply = await answered(app, pilot, until)
+    assert (reply.decision, reply.text) == ("reject", "1aro")
+
+
+async def test_only_a_question_is_answered_in_words_and_without_a_decision(live: Any, until: Any) -> None:
+    app = live((OFFER, ""), kind="proactive")
+    async with app.run_test(size=(100, 30)) as pilot:
+        await until(pilot, lambda: app.asked)
+        await pilot.press("o")
+        assert isinstance(app.focused, ReplyText)
+        await pilot.press("enter")
+        assert "Nothing is typed yet" in hint(app)
+        await pilot.press(*"no", "enter")
+        reply = await answered(app, pilot, until)
+    assert (reply.decision, reply.text) == (None, "no")
+
+
+async def test_a_click_decides_as_a_key_does(live: Any, until: Any) -> None:
+    app = live((OFFER, ""), kind="proactive")
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: app.asked)
+        await pilot.click(DecisionRow, offset=(16, 0))
+        assert app.live.query_one(DecisionRow).chosen == "reject"
+
+
+async def test_esc_leaves_the_field_then_the_room_and_loses_nothing(live: Any, until: Any) -> None:
+    app = live((ASK, ""))
+    async with app.run_test(size=(100, 30)) as pilot:
+        await until(pilot, lambda: app.asked)
+        await pilot.press("7", "escape")
+        assert not isinstance(app.focused, ReplyText)
+        await until(pilot, lambda: app.session.draft(app.session.questions.waiting) == "7")
+        await pilot.press("escape")
+        await until(pilot, lambda: app.current_mode == "home")
+        assert app.session.questions.waiting is not None
+        assert not app.events(Paused)
+        assert not app.events(Ended)
+        await pilot.press("f3")
+        await pilot.press("enter")
+        assert app.live.query_one(ReplyText).text == "7"
+        assert isinstance(app.focused, ReplyText)
+
+
+async def test_a_draft_comes_back_with_the_run(live: Any, until: Any, cast: Any) -> None:
+    first = live((ASK, "Two times."))
+    async with first.run_test(size=(100, 30)) as pilot:
+        await until(pilot, lambda: first.asked)
+        await pilot.press("h")
+    trace = first.store.trace(first.session.trace_id)
+    assert trace.paused
+    second = live(resume=trace, agent=cast.Cast((ASK, "Two times.")))
+    async with second.run_test(size=(100, 30)) as pilot:
+        await until(pilot, lambda: second.asked and second.live.query_one(ReplyText).text == "h")
+        await until(pilot, lambda: second.shows("thinks: Two times."))
+        await pilot.press("i", "enter")
+        reply = await answered(second, pilot, until)
+    assert (reply.text, reply.edits) == ("hi", 0)
+
+
+async def test_a_strangers_text_is_plain_characters(live: Any, until: Any) -> None:
+    hostile = "[bold red]a[/] \x1b[31mb\x1b]0;t\x07 [link=x]"
+    seen = "[bold red]a[/] \\x1b[31mb\\x1b]0;t\\x07 [link=x]"
+    app = live((Action("ask_user", text=hostile), hostile))
+    async with app.run_test(size=(140, 40)) as pilot:
+        await until(pilot, lambda: app.asked)
+        app.post_message(events.Paste(hostile))
+        await until(pilot, lambda: app.live.query_one(ReplyText).text)
+        await pilot.press("enter")
+        await until(pilot, lambda: app.shows("you answered"))
+        lines = [strip.text for strip in app.screen._compositor.render_strips()]
+        told = [line for line in lines if seen in line]
+        assert len(told) == 3  # asked, thought, answered
+    assert not any("\x1b" in line or "\x07" in line for line in app.painted)
+
+
+async def test_a_question_in_another_room_rings_and_says_where(live: Any, until: Any) -> None:
+    app = live((ASK, ""))
+    async with app.run_test(size=(100, 30), notifications=True) as pilot:
+        app.open_home()
+        await until(pilot, lambda: app.bells == 1)
+        await until(pilot, lambda: app.shows("A question waits in the live run"))
+
+
+async def test_the_row_of_choices_moves_by_arrows_and_stacks_where_it_is_narrow(live: Any, until: Any) -> None:
+    app = live((OFFER, ""), kind="proactive")
+    async with app.run_test(size=(80, 24)) as pilot:
+        await until(pilot, lambda: app.asked)
+        row = app.live.query_one(DecisionRow)
+        assert row.size.height == 3
+        await pilot.press("down", "down")
+        assert row.chosen == "reject"
+        assert isinstance(row, Choices)
+        assert app.live.query_one(OpenQuestion).question.kind == "propose"

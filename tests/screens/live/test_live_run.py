@@ -1,0 +1,152 @@
+"""A live run's brake, its end, and leaving: nothing hangs, nothing is lost, nothing ends by accident."""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from typing import Any
+
+import pytest
+
+from lab.errors import LabError
+from lab.trace import Acting, Action, Ended, Paused, Resumed, Started
+from screens.dialogue import Transcript
+from screens.live import LiveScreen
+from screens.reply import ReplyText
+from screens.result import THANKS, Result
+
+ASK = Action("ask_user", text="06:30 or 07:45?")
+
+
+def state(app: Any) -> str:
+    return str(app.live.query_one("Banner").left)
+
+
+async def test_ctrl_x_pauses_at_an_open_question_and_again_ends_the_run(live: Any, until: Any) -> None:
+    app = live((ASK, ""))
+    async with app.run_test(size=(100, 30)) as pilot:
+        await until(pilot, lambda: app.asked)
+        await pilot.press("7")
+        pressed = time.monotonic()
+        await pilot.press("ctrl+x")
+        await until(pilot, lambda: app.events(Paused))
+        assert time.monotonic() - pressed < 1.0 + 0.5  # the second promised, and a busy machine
+        await until(pilot, lambda: "ctrl+x again ends the run" in state(app))
+        assert app.session.control.paused
+        assert app.session.questions.waiting is not None
+        assert app.live.query_one(ReplyText).text == "7"
+        await pilot.press("ctrl+x")
+        await until(pilot, lambda: app.events(Ended))
+        await until(pilot, lambda: app.live.query_one(Result).has_class("-open"))
+        assert not app.asked
+    assert app.events(Ended)[0].status == "stopped"
+
+
+async def test_ctrl_r_goes_on_and_the_phone_moves_only_then(live: Any, until: Any, cast: Any) -> None:
+    app = live((ASK, ""), (cast.TAP, ""))
+    async with app.run_test(size=(100, 30)) as pilot:
+        await until(pilot, lambda: app.asked)
+        await pilot.press("ctrl+x")
+        await until(pilot, lambda: app.events(Paused))
+        await pilot.press("7", "enter")
+        await until(pilot, lambda: app.steps)
+        assert not app.events(Acting)
+        await pilot.press("ctrl+r")
+        await until(pilot, lambda: app.events(Acting))
+        await until(pilot, lambda: "ctrl+x" not in state(app))
+    assert len(app.events(Resumed)) == 1
+
+
+async def test_the_run_starts_after_the_first_paint(live: Any, until: Any) -> None:
+    app = live((ASK, ""))
+    assert not app.store.holds(app.session.trace_id)
+    async with app.run_test(size=(100, 30)) as pilot:
+        await until(pilot, lambda: app.events(Started))
+        assert any("Nothing was said yet" in line for line in app.painted)
+
+
+async def test_quitting_never_waits_for_an_agent_that_sleeps(live: Any, until: Any, cast: Any) -> None:
+    agent = cast.Sleeper()
+    app = live(agent=agent)
+    async with app.run_test(size=(100, 30)) as pilot:
+        await until(pilot, agent.asleep.is_set)
+        left = time.monotonic()
+        await pilot.press("ctrl+q", "enter")
+    assert time.monotonic() - left < 5
+    assert [event.reason for event in app.events(Paused)] == ["left"]
+    assert app.store.trace(app.run_under_test.trace_id).status == "open"
+
+
+async def test_a_developer_reads_the_end_and_enter_replays_it(live: Any, until: Any, cast: Any) -> None:
+    app = live((cast.TAP, "I open the settings."))
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: app.live.query_one(Result).has_class("-open"))
+        await until(pilot, lambda: app.shows("score 0.00") and app.shows("FAIL  dark theme is on"))
+        await pilot.press("enter")
+        await until(pilot, lambda: app.current_mode == "replay")
+
+
+async def test_a_participant_is_thanked_and_enter_goes_back(live: Any, until: Any, cast: Any) -> None:
+    app = live((cast.TAP, ""), seat="participant")
+    async with app.run_test(size=(100, 30)) as pilot:
+        await until(pilot, lambda: app.shows(THANKS))
+        await pilot.press("enter")
+        await until(pilot, lambda: app.current_mode == "home")
+
+
+async def test_a_file_that_takes_no_more_stops_the_run_with_a_sentence(live: Any, until: Any) -> None:
+    app = live((ASK, ""))
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: app.asked)
+        other = sqlite3.connect(app.store.path)
+        other.executescript("CREATE TRIGGER full BEFORE INSERT ON event BEGIN SELECT RAISE(ABORT, 'disk is full'); END")
+        other.close()
+        await pilot.press("7", "enter")
+        await until(pilot, lambda: app.live.query_one(Result).has_class("-failed"))
+        await until(pilot, lambda: app.shows("disk is full"))
+        assert app.session.over
+        assert "nothing more can be kept" in state(app)
+        assert not app.shows("you answered")
+
+
+async def test_what_cannot_be_drawn_is_a_toast_and_the_run_goes_on(live: Any, until: Any, cast: Any) -> None:
+    class Blind(cast.Slate):  # type: ignore[misc]
+        def frames(self, stop: Any) -> Any:
+            raise LabError("phone", "has no picture [b]now[/]")
+
+    app = live((ASK, ""), device=Blind())
+    async with app.run_test(size=(100, 30), notifications=True) as pilot:
+        await until(pilot, lambda: app.asked)
+        await until(pilot, lambda: app.shows("has no picture [b]now[/]"))
+
+
+async def test_every_key_has_an_id_and_a_word_and_the_footer_is_short(live: Any, until: Any, cast: Any) -> None:
+    app = live((cast.TAP, ""), gate="ask")
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: app.gated)
+        bindings = [each.binding for each in app.active_bindings.values()]
+        ours = [binding for binding in bindings if binding.id and binding.id.startswith(("run.", "gate."))]
+        assert {"run.pause", "run.step", "run.gate", "run.take", "gate.approve"} <= {binding.id for binding in ours}
+        assert all(binding.tooltip and binding.description for binding in ours)
+        assert len([key for key in app.screen.query("FooterKey") if key.display]) <= 7
+        await pilot.press("question_mark")
+        await until(pilot, lambda: app.screen.query("HelpPanel"))
+        await pilot.press("escape")
+        await until(pilot, lambda: not app.screen.query("HelpPanel"))
+
+
+@pytest.mark.parametrize("size", [(64, 18), (80, 24), (120, 40), (200, 60)])
+async def test_the_answer_can_be_seen_at_every_size(live: Any, until: Any, size: tuple[int, int]) -> None:
+    app = live((ASK, "Two times, and no line of the log says which of them it is today."))
+    async with app.run_test(size=size) as pilot:
+        await until(pilot, lambda: app.asked)
+        await until(pilot, lambda: app.shows("Enter sends"))
+        assert app.shows("06:30 or 07:45?")
+        assert app.live.query_one(ReplyText).size.height >= 1
+        assert app.live.query_one(Transcript).size.height >= 2
+
+
+def test_a_participant_has_no_gate(live: Any) -> None:
+    with pytest.raises(LabError, match="lets no actions through"):
+        live((ASK, ""), seat="participant", gate="ask")
+    assert LiveScreen.HELP
