@@ -306,7 +306,8 @@ class ReplayScreen(Screen[None]):
         timeline, row = self.query_one(Timeline), self.query_one(SearchRow)
         found = timeline.next_holding(message.needle, here=not message.on)
         if found is None:
-            row.say("no step holds it")
+            row.say(" no step holds it")
         else:
-            row.say(f"{timeline.holding(message.needle)} steps; Enter: next, Esc: close")
+            holding = timeline.holding(message.needle)
+            row.say(f" {holding} {'step' if holding == 1 else 'steps'}; Enter: next, Esc: close")
             timeline.go(found)
