@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lab.agents.hands import Doing, GiveUp
+from lab.agents.doing import Doing, GiveUp
 from lab.agents.reading import mentions, shown_time
 from lab.agents.talk import Work
 from lab.uitree import Node

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from lab.agents.doing import Doing, GiveUp, Seen
 from lab.agents.goals import Order
-from lab.agents.hands import Doing, GiveUp
+from lab.agents.hands import Hands
 from lab.agents.reading import mentions, words
 from lab.agents.talk import Work
 from lab.uitree import Node
@@ -18,8 +19,9 @@ _AWAY = ("Remove", "Delete", "Less", "移除")
 
 
 def placed(work: Work, dish: str) -> bool:
-    """Whether the screen says that an order with this dish is placed."""
-    return work.shows(*_PLACED) and work.shows(dish) and work.find(*_ORDER, role="tap") is None
+    """Whether the screen, or one that someone else came to, says that an order with this dish is placed."""
+    screens = [work, *(Hands(Seen(tree)) for tree in work.witnessed)]
+    return any(s.shows(*_PLACED) and s.shows(dish) and s.find(*_ORDER, role="tap") is None for s in screens)
 
 
 def in_cart(work: Work, dish: str) -> bool:

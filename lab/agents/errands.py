@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from lab.agents.alarms import set_alarm
+from lab.agents.doing import Doing, GiveUp, again
 from lab.agents.goals import Alarm, Fact, Goal, Order, Phase, Send, Switch, Tell, Write, asked_in, goals_in, phase_in
 from lab.agents.habits import Open, Routine, alarm_times, routine_of
-from lab.agents.hands import Doing, GiveUp, Overtaken
 from lab.agents.messages import read_fact, send
 from lab.agents.notes import read_note, write_note
 from lab.agents.orders import place_order
@@ -78,12 +78,7 @@ def said(goal: Goal) -> str:
 
 def do(work: Work, goal: Goal) -> Doing[None]:
     """One errand, begun anew from the screen as it is whenever someone else has acted."""
-    while True:
-        try:
-            yield from _do(work, goal)
-            return
-        except Overtaken:
-            continue
+    yield from again(lambda: _do(work, goal))
 
 
 def _do(work: Work, goal: Goal) -> Doing[None]:
@@ -122,12 +117,8 @@ def _alarm(work: Work, goal: Alarm) -> Doing[None]:
 
 def answer(work: Work, question: Tell) -> Doing[str]:
     """What was asked, looked up, in words."""
-    while True:
-        try:
-            found = yield from look_up(work, question.fact)
-            return shown_time(found) if isinstance(found, int) else found
-        except Overtaken:
-            continue
+    found = yield from again(lambda: look_up(work, question.fact))
+    return shown_time(found) if isinstance(found, int) else found
 
 
 def look_up(work: Work, fact: Fact) -> Doing[str | int]:

@@ -1,22 +1,18 @@
 """Eyes and hands: what a screen offers by its words and roles, and the acts that get somewhere on any app.
 
-A *doing* is a generator: it yields what the agent proposes and is sent what came of it. Run again over a run's
-history it comes to the same place, so that an agent needs no memory but the history. Every doing looks at the
-screen before it acts and after, so it goes on from wherever a person who took over has left the phone.
+Every doing looks at the screen before it acts and after, so it goes on from wherever a person has left the phone.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Generator, Iterable, Sequence
-from typing import NamedTuple, TypeVar
+from collections.abc import Iterable, Sequence
 
+from lab.agents.doing import Doing, GiveUp, Overtaken, Seen
 from lab.agents.reading import mentions, words
-from lab.trace import Action, Direction, Proposed, Reply
+from lab.trace import Action, Direction, Proposed
 from lab.uitree import Bounds, Node, UiTree
-
-T = TypeVar("T")
 
 _SYSTEM = re.compile(r"systemui|keyboard|inputmethod|\.ime\b|latin$", re.IGNORECASE)
 _UP = ("Navigate up", "Back", "Close", "Cancel", "返回")
@@ -26,29 +22,6 @@ _MOST_IDLE, _MOST_ALIKE = 3, 12
 """How often one act may be done on one and the same screen, without and with effect, before the agent is lost."""
 
 
-class Seen(NamedTuple):
-    """What came of a proposal: the screen now, the person's reply, and whether the act was done as proposed.
-
-    `held` where the gate let nothing through, and nobody acted instead.
-    """
-
-    tree: UiTree
-    reply: Reply | None = None
-    done: bool = True
-    held: bool = False
-
-
-Doing = Generator[Proposed, Seen, T]
-
-
-class GiveUp(Exception):
-    """The agent cannot go on; the message says why, for the person."""
-
-
-class Overtaken(Exception):
-    """Someone else acted, or changed what was proposed: the errand is planned again from the screen as it is."""
-
-
 class Hands:
     """The screen as it is now, and what can be done on it."""
 
@@ -56,6 +29,8 @@ class Hands:
         self.seen = seen
         self._alike: Counter[tuple[object, ...]] = Counter()
         self._packages: dict[tuple[str, ...], str] = {}
+        self.witnessed: list[UiTree] = []
+        """The screens that someone else's acts led to."""
 
     # -- looking ---------------------------------------------------------------------------------------------
 
@@ -80,6 +55,7 @@ class Hands:
     def find(self, *labels: str, exact: bool = False, role: str = "", cls: str = "") -> Node | None:
         """What is called so: exactly before roughly, the topmost drawn last wins; `role` is `tap`, `field`, `check`."""
         fits = [n for n in self.nodes() if n.enabled and _role(n, role) and n.cls.endswith(cls)]
+        fits = fits if role == "field" else [n for n in fits if not _role(n, "field")]
         for label in labels:
             wanted = words(label)
             for test in (
@@ -138,13 +114,14 @@ class Hands:
         before = self.look()
         key = (action.kind, action.at, action.text, action.direction, before)
         self.seen = yield Proposed(action, thought)
-        if action.kind == "ask_user":
+        if action.kind == "ask_user" and (self.seen.reply is not None or self.seen.held):
             return
         if not self.seen.done:
             held = (*key, "held")
             self._alike[held] += self.seen.held
             if self._alike[held] >= _MOST_IDLE:
                 raise GiveUp("what I want to do is not let through")
+            self.witnessed.append(self.seen.tree)
             raise Overtaken
         self._alike[key] += 1
         idle = (*key, "idle")
@@ -209,24 +186,27 @@ class Hands:
         """
         for attempt in range(3):
             here = self._again(field)
-            if here is None or here.text.strip() == text.strip():
+            if here is None or _alike(here.text, text):
                 return here is not None
             if not here.focused:
                 yield from self.tap(here, f"I put the cursor into {here.desc or 'the field'!r}.")
-                here = self._again(field)
-            if here is not None and here.text and (attempt or not fresh):
-                yield from self._clear(here)
-            yield from self.act(Action("input_text", text=text), thought)
+                here = self._again(field) or here
+            kept = 0
+            if attempt or not fresh:
+                kept = _shared(here.text, text)
+                yield from self._erase(here, len(here.text) - kept)
+            if text[kept:]:
+                yield from self.act(Action("input_text", text=text[kept:]), thought)
         here = self._again(field)
-        return here is not None and here.text.strip() == text.strip()
+        return here is not None and _alike(here.text, text)
 
-    def _clear(self, field: Node) -> Doing[None]:
-        """Deletes what stands in the field with the cursor, by the keyboard's own key where it can be seen."""
-        for _ in range(len(field.text)):
+    def _erase(self, field: Node, count: int) -> Doing[None]:
+        """Deletes from the end of the field with the cursor, by the keyboard's own key where it can be seen."""
+        for _ in range(count):
             key = next((n for n in self.seen.tree.nodes() if n.desc in _ERASE and n.clickable), None)
             if key is None:
                 return
-            yield from self.act(Action("click", at=key.bounds.center), f"I delete {field.text!r}, which stands there.")
+            yield from self.act(Action("click", at=key.bounds.center), f"I delete what stands there: {field.text!r}.")
 
     def _again(self, field: Node) -> Node | None:
         """A field seen before, on the screen as it is now: it moves when the keyboard comes."""
@@ -292,6 +272,16 @@ def _role(node: Node, role: str) -> bool:
         case "check":
             return node.checkable
     return True
+
+
+def _alike(one: str, other: str) -> bool:
+    """Whether two texts are the same but for their spaces and line breaks, which a field of one line loses."""
+    return one.split() == other.split()
+
+
+def _shared(one: str, other: str) -> int:
+    """How many characters two texts begin with alike."""
+    return next((i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
 
 
 def _inside(inner: Bounds, outer: Bounds) -> bool:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from lab.agents.doing import Doing, GiveUp
 from lab.agents.facts import from_texts
-from lab.agents.hands import Doing, GiveUp
 from lab.agents.reading import mentions
+from lab.agents.search import by_search
 from lab.agents.talk import Work
 from lab.uitree import Node
 
@@ -87,7 +88,7 @@ def _open_chat(work: Work, name: str, *, new: bool) -> Doing[None]:
     """The chat with someone, from the list, else (to write) as a new one."""
     if not (yield from work.open_app(*_APP, hints=("message", "chat"))):
         raise GiveUp("I found no messages on this phone")
-    chat = yield from work.seek(name)
+    chat = (yield from work.seek(name)) or (yield from by_search(work, name))
     if chat is not None:
         yield from work.tap(work.row(chat), f"I open the chat with {name}.")
     elif new:

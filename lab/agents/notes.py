@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 
+from lab.agents.doing import Doing, GiveUp
 from lab.agents.facts import from_texts
-from lab.agents.hands import Doing, GiveUp
 from lab.agents.reading import mentions, words
+from lab.agents.search import by_search
 from lab.agents.talk import Work
 from lab.uitree import Node
 
@@ -58,7 +59,7 @@ def _open_note(work: Work, title: str) -> Doing[None]:
     if not (yield from work.open_app(*_APP, hints=("note",))):
         raise GiveUp("I found no notes on this phone")
     card = yield from work.seek(title, exact=True)
-    card = card or (yield from work.seek(title))
+    card = card or (yield from work.seek(title)) or (yield from by_search(work, title))
     if card is None:
         raise GiveUp(f"I found no note called {title!r}")
     yield from work.tap(work.row(card), f"I open the note {title!r}.")

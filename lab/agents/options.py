@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from lab.agents.doing import Doing, GiveUp
 from lab.agents.habits import settled
-from lab.agents.hands import Doing, GiveUp
 from lab.agents.reading import mentions, named
 from lab.agents.talk import Work, listed
 from lab.uitree import Node

@@ -7,11 +7,12 @@ from collections import Counter
 from typing import NamedTuple
 
 from lab.agents.cart import check_out, in_cart, placed, to_cart
+from lab.agents.doing import Doing, GiveUp
 from lab.agents.goals import Order, goals_in, phase_in, remark_in
 from lab.agents.habits import Usual, usual_order
-from lab.agents.hands import Doing, GiveUp
 from lab.agents.options import decide, read_sheet, set_choice, wanted_extras
 from lab.agents.reading import mentions, words
+from lab.agents.search import search_field
 from lab.agents.talk import Work, listed
 from lab.uitree import Node
 
@@ -22,6 +23,7 @@ _OTHER = re.compile(
     re.IGNORECASE,
 )
 """What apps are called that certainly sell no food."""
+_FRONT = ("Home", "Search", "Discover", "Browse", "首页")
 _ADD = ("Add to cart", "Add to basket", "Add to order", "加入购物车", "Add")
 _ANEW = ("Start new", "New cart", "Replace", "Clear and add")
 _VAGUE = re.compile(
@@ -110,7 +112,11 @@ def _open(work: Work, order: Order) -> Doing[None]:
 def _find_dish(work: Work, order: Order) -> Doing[Node]:
     """Opens the dish: by search, else on the menu of its restaurant; the button that adds it."""
     for query in dict.fromkeys(filter(None, (order.what, order.source))):
-        field = next(iter(work.fields()), None)
+        field = search_field(work) or next(iter(work.fields()), None)
+        tab = work.find(*_FRONT, exact=True, role="tap") if field is None else None
+        if tab is not None:
+            yield from work.tap(tab, "This is not where one searches; I go to the front of the app.")
+            field = search_field(work) or next(iter(work.fields()), None)
         if field is None:
             break
         yield from work.fill(field, query, f"I search for {query}.")

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from lab.agents.doing import Doing, again
 from lab.agents.errands import do, said, settle
 from lab.agents.habits import Habit, Routine, habits_now
-from lab.agents.hands import Doing
 from lab.agents.reading import shown_time
 from lab.agents.talk import Work, listed
 
@@ -21,8 +21,9 @@ def offer(work: Work) -> Doing[str]:
             "so I stay silent."
         )
     habit = habits[0]
-    agreed = yield from work.propose(_proposal(work, habit), _reason(habit))
-    goals = yield from settle(work, Routine(habit.goals, habit.alarm, habit.days, habit.minute), agreed)
+    agreed = yield from again(lambda: work.propose(_proposal(work, habit), _reason(habit)))
+    routine = Routine(habit.goals, habit.alarm, habit.days, habit.minute)
+    goals = yield from again(lambda: settle(work, routine, agreed))
     for goal in goals:
         yield from do(work, goal)
     return f"The person agreed and it is done: {listed([said(goal) for goal in goals], 'and')}."

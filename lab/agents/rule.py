@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Generator, Sequence
 
+from lab.agents.doing import Doing, GiveUp, Seen, again
 from lab.agents.errands import answer, do, errands, said
 from lab.agents.goals import Tell
-from lab.agents.hands import Doing, GiveUp, Seen
 from lab.agents.proactive import offer
 from lab.agents.talk import Refused, Work, listed
 from lab.seams import Brief, Screen
@@ -15,6 +15,8 @@ from lab.trace import Action, Proposed, Step
 from lab.uitree import UiTree
 
 _NOTHING = UiTree()
+_NEAR = 40
+"""Pixels between two touches that are taken for one."""
 
 
 class RuleAgent:
@@ -32,9 +34,17 @@ class RuleAgent:
         plan = _plan(brief, Seen(trees[0]))
         proposed = next(plan)
         for step, tree in zip(history, trees[1:], strict=True):
-            done, held = step.action == proposed.action, step.action is None
-            proposed = plan.send(Seen(tree, step.reply, done, held))
+            done = step.action is not None and _alike(step.action, proposed.action)
+            proposed = plan.send(Seen(tree, step.reply, done, step.action is None))
         return proposed
+
+
+def _alike(done: Action, proposed: Action) -> bool:
+    """Whether what was done is what was proposed, or a touch so near that it meant the same."""
+    if done.at is None or proposed.at is None:
+        return done == proposed
+    near = max(abs(done.at[0] - proposed.at[0]), abs(done.at[1] - proposed.at[1])) <= _NEAR
+    return (done.kind, done.text, done.direction) == (proposed.kind, proposed.text, proposed.direction) and near
 
 
 def _plan(brief: Brief, seen: Seen) -> Generator[Proposed, Seen, None]:
@@ -48,7 +58,7 @@ def _outcome(work: Work) -> Doing[Proposed]:
     try:
         if work.brief.kind == "proactive":
             return _end((yield from offer(work)))
-        wanted = yield from errands(work)
+        wanted = yield from again(lambda: errands(work))
         for errand in wanted:
             if isinstance(errand, Tell):
                 found = yield from answer(work, errand)

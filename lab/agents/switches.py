@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from lab.agents.doing import Doing, GiveUp
 from lab.agents.goals import Switch
-from lab.agents.hands import Doing, GiveUp
-from lab.agents.reading import mentions
+from lab.agents.search import search_field
 from lab.agents.talk import Work
 from lab.uitree import Node
 
@@ -62,7 +62,7 @@ def _enter(work: Work, door: Node, names: tuple[str, ...]) -> Doing[Node | None]
 
 def _search(work: Work, names: tuple[str, ...]) -> Doing[Node | None]:
     """The switch on a page that the settings' own search finds."""
-    field = next((f for f in work.fields() if mentions(f.desc + f.text, "search")), None)
+    field = search_field(work)
     if field is None:
         return None
     for name in names:

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, TypeVar
 
+from lab.agents.doing import Doing, GiveUp, Seen
 from lab.agents.habits import Deed, deeds
-from lab.agents.hands import Doing, GiveUp, Hands, Seen
+from lab.agents.hands import Hands
 from lab.agents.reading import Entry, agrees, chosen, chosen_time, leaves_open, read_log, read_time, refuses, shown_time
 from lab.seams import Brief
 from lab.trace import Action, Reply

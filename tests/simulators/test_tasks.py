@@ -26,8 +26,7 @@ from simulators import library
 from simulators.human import PassGate
 from simulators.phone.installed import APPS
 from simulators.phone.phone import Phone
-from simulators.phone.stage import activity, windows
-from simulators.phone.tree import tree
+from simulators.phone.stage import activity
 from simulators.scripted import Script, Scripted
 
 ROOT = Path(__file__).parents[2]
@@ -39,8 +38,9 @@ class Blind(Phone):
     """The phone without its pictures, which no rule looks at: what is tested here is quicker so."""
 
     def observe(self) -> Screen:
-        state = self.snapshot()
-        return Screen(b"", (1080, 2400), tree(windows(state, APPS)), activity(state, APPS), state["clock"])
+        with self._changed:
+            state = self._state
+            return Screen(b"", (1080, 2400), self._draw().tree, activity(state, APPS), state["clock"])
 
 
 class Keep:
@@ -106,9 +106,19 @@ def play(
 
 
 def first_state(task: Task, seed: int) -> dict[str, Any]:
+    state = _first_states(task.id, seed)
+    return dict(json.loads(json.dumps(state)))
+
+
+@functools.cache
+def _first_states(name: str, seed: int) -> dict[str, Any]:
+    task = task_named(name)
     phone = Blind(seed=seed, clock=task.time)
     phone.lay(task.phone)
     return phone.snapshot()
+
+
+task_named = functools.cache(library.task)
 
 
 @functools.cache
@@ -118,7 +128,7 @@ def persona(source: Any = "noise") -> Persona:
 
 @functools.cache
 def fitting(name: str, script: str = "", *, seed: int = 0, source: Any = "noise") -> Played:
-    task = library.task(name)
+    task = task_named(name)
     return play(task, persona(source), library.script(script or name), state=first_state(task, seed))
 
 
@@ -126,7 +136,7 @@ def fitting(name: str, script: str = "", *, seed: int = 0, source: Any = "noise"
 
 
 def test_there_are_two_of_each_kind_and_one_ends_in_silence() -> None:
-    tasks = [library.task(name) for name in TASKS]
+    tasks = [task_named(name) for name in TASKS]
     assert sorted(task.kind for task in tasks) == ["general"] * 2 + ["personalized"] * 2 + ["proactive"] * 2
     assert sum(any(check.run == "silent" for check in task.checks) for task in tasks) == 1
     assert any(task.units for task in tasks)
@@ -135,7 +145,7 @@ def test_there_are_two_of_each_kind_and_one_ends_in_silence() -> None:
 
 @pytest.mark.parametrize("name", TASKS)
 def test_a_task_is_whole(name: str) -> None:
-    task = library.task(name)
+    task = task_named(name)
     check_task(task, name)
     assert task.persona in library.personas()
     assert task.title
@@ -149,8 +159,7 @@ def test_a_task_is_whole(name: str) -> None:
     assert library.script(name).persona == task.persona
 
 
-@pytest.mark.parametrize("source", ["clean", "noise"])
-@pytest.mark.parametrize("seed", [0, 7])
+@pytest.mark.parametrize(("seed", "source"), [(0, "noise"), (7, "clean")])
 @pytest.mark.parametrize("name", TASKS)
 def test_the_fitting_script_passes_every_check(name: str, seed: int, source: str) -> None:
     played = fitting(name, seed=seed, source=source)
@@ -204,7 +213,7 @@ def test_neither_facts_nor_labels_reach_the_agent() -> None:
     facts = marked(real.facts, "")
     hidden = msgspec.structs.replace(real, name="canary-name", facts=facts, log=log)
     for name in TASKS:
-        task = library.task(name)
+        task = task_named(name)
         secret = msgspec.structs.replace(
             task, policy="canary-policy", title="canary-title",
             checks=tuple(msgspec.structs.replace(check, name=f"canary-{check.name}") for check in task.checks),
@@ -239,14 +248,14 @@ def test_about_a_quarter_of_the_noisy_log_is_noise() -> None:
 
 def own_words() -> set[str]:
     """Names that only tasks, persona, log and menus know: people, places to eat, dishes, drinks, apps, remarks."""
-    state = first_state(library.task("usual_lunch"), 0)["apps"]
+    state = first_state(task_named("usual_lunch"), 0)["apps"]
     food = state["food"]
     names = {place["name"] for place in food["restaurants"]} | {APPS["food"].label}
     names |= {dish["name"] for place in food["restaurants"] for part in place["sections"] for dish in part["dishes"]}
     names |= {entry["line"] for entry in food["addresses"]} | set(food["payments"])
     names |= {person["name"] for person in state["messages"]["contacts"]} | {"Ines", "Varga", "Tomas", "Noor"}
     names |= {choice for pairs in food["option_groups"].values() for choice, _ in pairs}
-    names |= {place.split(",")[0] for place in (library.task(name).place for name in TASKS)}
+    names |= {place.split(",")[0] for place in (task_named(name).place for name in TASKS)}
     words = {
         "coriander",
         "noodles",
@@ -260,7 +269,7 @@ def own_words() -> set[str]:
         "sesame",
         "garden",
     }
-    return names | words | {t.title for t in map(library.task, TASKS)} | set(TASKS)
+    return names | words | {t.title for t in map(task_named, TASKS)} | set(TASKS)
 
 
 def test_the_agent_source_names_no_task_person_or_dish() -> None:
@@ -300,7 +309,7 @@ def struct_renamed(value: Any) -> Any:
 @pytest.mark.parametrize("seed", [3, 11])
 @pytest.mark.parametrize("name", TASKS)
 def test_with_every_name_replaced_and_menus_shuffled_it_still_passes(name: str, seed: int) -> None:
-    task = library.task(name)
+    task = task_named(name)
     other = struct_renamed(task)
     assert other != task
     played = play(
@@ -332,14 +341,32 @@ INSTEAD = [None, Action("navigate_home"), Action("navigate_back"), Action("open_
 
 @pytest.mark.parametrize("name", [name for name in TASKS if name != "saturday_walk"])
 def test_it_goes_on_from_wherever_a_person_leaves_the_phone(name: str) -> None:
-    task = library.task(name)
+    task = task_named(name)
     whole = len(fitting(name).steps)
-    for number, turn in enumerate(range(1, whole - 1, 3)):
+    for number, turn in enumerate(range(1, whole - 1, 4)):
         action = INSTEAD[number % len(INSTEAD)]
         played = play(
             task, persona(), library.script(name), state=first_state(task, 0), gate=Meddling(turn, action)
         )  # fmt: skip
         assert played.ended.score == 1.0, f"turn {turn}\n{played.told()}"
+
+
+def test_what_a_person_has_ordered_meanwhile_is_not_ordered_again() -> None:
+    task = task_named("morning_coffee")
+    done = [step.proposed.action for step in fitting("morning_coffee").steps]
+
+    class Helpful(PassGate):
+        """Lets the agent ask, then does all the rest in its place and goes home."""
+
+        def decide(self, proposed: Proposed, screen: Screen, history: Sequence[Step], stop: Any) -> Decision:
+            own = [Action("wait"), *done[1:-1], Action("navigate_home"), Action("wait")]
+            if 0 < len(history) <= len(own):
+                return Decision("amend", self.actor, own[len(history) - 1])
+            return Decision("approve", self.actor, proposed.action)
+
+    played = play(task, persona(), library.script("morning_coffee"), state=first_state(task, 0), gate=Helpful())
+    assert len(played.orders) == 1, played.told()
+    assert played.steps[-1].proposed.action.status == "complete"
 
 
 def test_a_held_back_agent_gives_up_with_a_reason() -> None:
@@ -348,15 +375,38 @@ def test_a_held_back_agent_gives_up_with_a_reason() -> None:
             passes = proposed.action.kind == "status"
             return Decision("approve" if passes else "reject", self.actor, proposed.action if passes else None)
 
-    task = library.task("poster_kit")
+    task = task_named("poster_kit")
     played = play(task, persona(), library.script("poster_kit"), state=first_state(task, 0), gate=Never())
     last = played.steps[-1].proposed
     assert (last.action.kind, last.action.status) == ("status", "infeasible")
     assert "let through" in last.thought
 
 
+@pytest.mark.parametrize("kind", ["largest", "open chat", "left searches", "quick settings"])
+@pytest.mark.parametrize("name", [name for name in TASKS if name != "saturday_walk"])
+def test_it_begins_from_any_state_of_the_phone(name: str, kind: str) -> None:
+    task = task_named(name)
+    phone = Blind(state=first_state(task, 5))
+    if kind == "largest":
+        phone.lay({"apps": {"settings": {"font_size": "largest"}}})
+    elif kind == "open chat":
+        for action in (
+            Action("open_app", app="Messages"),
+            Action("click", at=(540, 500)),
+            Action("click", at=(478, 2180)),
+        ):
+            phone.perform(action)
+    elif kind == "left searches":
+        phone.lay({"apps": {app: {"query": "zzz"} for app in ("food", "messages", "notes", "settings")}})
+        phone.lay({"apps": {"clock": {"tab": "Timer"}}})
+    else:
+        phone.perform(Action("swipe", at=(500, 10), to=(500, 1500)))
+    played = play(task, persona(), library.script(name), state=phone.snapshot())
+    assert played.ended.score == 1.0, played.told()
+
+
 def test_a_run_can_be_cut_anywhere_and_go_on_the_same() -> None:
-    task = library.task("usual_lunch")
+    task = task_named("usual_lunch")
     whole = fitting("usual_lunch").steps
     brief = brief_of(task, persona())
     for cut in range(0, len(whole), 3):
@@ -367,7 +417,7 @@ def test_a_run_can_be_cut_anywhere_and_go_on_the_same() -> None:
 
 
 def test_where_a_dish_is_gone_it_gives_up_and_orders_nothing() -> None:
-    task = library.task("usual_lunch")
+    task = task_named("usual_lunch")
     state = first_state(task, 0)
     for place in state["apps"]["food"]["restaurants"]:
         for part in place["sections"]:
