@@ -18,7 +18,8 @@ from lab.trace import Question, Reply, Step
 from lab.wire import convert, read_file, read_yaml
 
 UNPREPARED = "I don't mind, you decide."
-"""What a script without `otherwise` says to a question it does not foresee; a proposal it then rejects."""
+UNFORESEEN = "No, leave it."
+"""What a script without `otherwise` says to a question, and to a proposal, that it does not foresee."""
 
 
 class Said(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -75,8 +76,8 @@ class Scripted:
     """A `User` that answers from a script.
 
     It keeps nothing: how often a line was used is counted in the history, so that a resumed run goes on as the
-    first would have. A question nothing fits is answered by `otherwise`; without one, by `UNPREPARED`, and a
-    proposal is then rejected, because nobody has agreed to it.
+    first would have. A question nothing fits is answered by `otherwise`; without one, the choice is left to the
+    agent (`UNPREPARED`), and a proposal is rejected (`UNFORESEEN`), because nobody has agreed to it.
     """
 
     def __init__(self, script: Script) -> None:
@@ -115,4 +116,4 @@ class Scripted:
     def _unprepared(self, question: Question) -> Said:
         if self.script.otherwise is not None:
             return self.script.otherwise
-        return Said(UNPREPARED, "reject" if question.kind == "propose" else None)
+        return Said(UNFORESEEN, "reject") if question.kind == "propose" else Said(UNPREPARED)

@@ -202,13 +202,22 @@ def habits_now(done: Sequence[Deed], entries: Sequence[Entry], now: datetime, pl
     A habit was done on at least three days and on two of five of the days (workdays, or days off) that the log
     spans, most lately within three weeks, within half an hour of now, at this very place.
     """
-    here = [d for d in done if _fits(d.entry, now, place)]
+    here = [d for d in done if _fits(d.entry, now, place) and _doable(d.goal)]
     groups: dict[object, list[Deed]] = {}
     for deed in here:
         kind = "device" if isinstance(deed.goal, Switch | Alarm) else _key(deed.goal)
         groups.setdefault(kind, []).append(deed)
     habits = [habit for group in groups.values() if (habit := _habit(group, entries, now)) is not None]
     return sorted(habits, key=lambda habit: -habit.days / max(1, habit.of))
+
+
+def _doable(goal: Goal) -> bool:
+    """Whether the log says enough of a thing to do it again."""
+    return (
+        isinstance(goal, Switch | Order)
+        or (isinstance(goal, Alarm) and goal.minute is not None)
+        or (isinstance(goal, Send) and bool(goal.text))
+    )
 
 
 def _fits(entry: Entry, now: datetime, place: str) -> bool:
