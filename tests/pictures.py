@@ -1,0 +1,184 @@
+"""Draws the README's pictures from the running app: `python -m tests.pictures docs` (`make pictures`).
+
+Each screen is driven in Textual's own Pilot at 120x40, exported, and rendered by a headless Chromium.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import html
+import io
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+from PIL import Image
+from rich.cells import cell_len
+from textual.pilot import Pilot
+
+from lab.session import Session, Spec
+from lab.settings import Settings
+from lab.trace import Proposed
+from screens.app import LabApp, Opening
+from screens.live import LiveScreen
+from screens.mirror import Mirror
+from simulators import library
+from simulators.phone.shots import shots
+from store.store import Store
+
+SIZE = (120, 40)
+PHONE = ("launcher", "food-menu", "food-dish", "messages-thread", "clock", "notes-checklist", "settings")
+Drive = Callable[[Pilot[None]], Awaitable[None]]
+
+
+def main() -> None:
+    """Writes home.png, live.png, proposal.png, gate.png, replay.png and phone.png into the folder named."""
+    if len(sys.argv) != 2:
+        raise SystemExit("usage: python -m tests.pictures FOLDER")
+    out = Path(sys.argv[1])
+    browser = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    if browser is None:
+        raise SystemExit("pictures: Chromium is needed to render them, and none is on the PATH")
+    out.mkdir(parents=True, exist_ok=True)
+    _phone().save(out / "phone.png", optimize=True)
+    with tempfile.TemporaryDirectory() as folder, Store.open(Path(folder) / "study.db") as store:
+        ids = [_headless(store, task) for task in ("saturday_walk", "flight_alarm", "night_mode", "usual_lunch")]
+        openings: dict[str, tuple[Opening, Drive]] = {
+            "home": (Opening("home"), _still),
+            "live": (Opening("live", spec=_spec("usual_lunch", "participant")), _asked),
+            "proposal": (Opening("live", spec=_spec("morning_coffee", "participant")), _asked),
+            "gate": (Opening("live", spec=_spec("flight_alarm", "developer", gate="ask")), _gated),
+            "replay": (Opening("replay", ids[-1], 10), _still),
+        }
+        for name, (opening, drive) in openings.items():
+            seat = opening.spec.seat if opening.spec else "developer"
+            svg = asyncio.run(_export(store, Settings(seat=seat, bell=False), opening, drive))
+            _render(browser, svg, out / f"{name}.png")
+
+
+def _headless(store: Store, task: str) -> str:
+    session = Session(store, _spec(task, "developer")._replace(user="script"))
+    session.start()
+    session.join()
+    return session.trace_id
+
+
+def _spec(name: str, seat: str, gate: str = "pass") -> Spec:
+    task = library.task(name)
+    persona = library.persona(task.persona, task.log)
+    return Spec(task, persona, seat=seat, gate=gate)  # type: ignore[arg-type]
+
+
+async def _export(store: Store, settings: Settings, opening: Opening, drive: Drive) -> str:
+    app = LabApp(store, settings, opening)
+    async with app.run_test(size=SIZE) as pilot:
+        await drive(pilot)
+        svg = app.export_screenshot(title="hitlab")
+        if isinstance(app.screen, LiveScreen):
+            app.screen.session.leave()
+    return svg
+
+
+async def _still(pilot: Pilot[None]) -> None:
+    await _until(pilot, lambda: True)
+    await _settled(pilot)
+
+
+async def _asked(pilot: Pilot[None]) -> None:
+    await _until(pilot, lambda: (session := _session(pilot)) is not None and session.questions.waiting is not None)
+    await _settled(pilot)
+
+
+async def _gated(pilot: Pilot[None]) -> None:
+    """Lets four actions through, and leaves the fifth waiting."""
+    for _ in range(4):
+        await _until(pilot, lambda: _waiting(pilot) is not None)
+        session, waiting = _session(pilot), _waiting(pilot)
+        assert session is not None
+        assert waiting is not None
+        session.gate.approve(waiting)
+        await _until(pilot, functools.partial(_another, pilot, waiting))
+    await _settled(pilot)
+
+
+def _waiting(pilot: Pilot[None]) -> Proposed | None:
+    session = _session(pilot)
+    return None if session is None else session.decisions.waiting
+
+
+def _another(pilot: Pilot[None], proposed: Proposed) -> bool:
+    return _waiting(pilot) not in (None, proposed)
+
+
+def _session(pilot: Pilot[None]) -> Session | None:
+    screen = pilot.app.screen
+    return screen.session if isinstance(screen, LiveScreen) else None
+
+
+async def _until(pilot: Pilot[None], holds: Callable[[], bool]) -> None:
+    for _ in range(600):
+        if holds():
+            return
+        await pilot.pause(0.05)
+    raise SystemExit("pictures: the screen did not come to what the picture shows")
+
+
+async def _settled(pilot: Pilot[None]) -> None:
+    """Waits until the mirror has drawn what it was given, and everything else has been laid out."""
+    await pilot.pause(1.0)
+    await _until(pilot, lambda: all(mirror.settled for mirror in pilot.app.screen.query(Mirror)))
+    await pilot.pause(0.2)
+
+
+def _render(browser: str, svg: str, out: Path) -> None:
+    """One SVG as a PNG; the fonts it would fetch are taken from this machine instead."""
+    svg = re.sub(r"@font-face\s*{.*?}", "", svg, flags=re.DOTALL).replace("Fira Code", "DejaVu Sans Mono")
+    svg = re.sub(r'textLength="([\d.]+)"([^>]*)>([^<]*)<', _widen, svg)
+    box = re.search(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', svg)
+    assert box is not None
+    width, height = (int(float(side)) + 1 for side in box.groups())
+    with tempfile.TemporaryDirectory() as folder:
+        page = Path(folder) / "screen.svg"
+        page.write_text(svg, encoding="utf-8")
+        flags = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--hide-scrollbars"]
+        flags += ["--disable-background-networking", "--disable-component-update", "--disable-sync"]
+        subprocess.run(
+            [browser, *flags, f"--user-data-dir={folder}/profile", f"--window-size={width},{height}",
+             "--default-background-color=00000000", f"--screenshot={out.absolute()}", page.as_uri()],
+            check=True, capture_output=True, timeout=60,
+        )  # fmt: skip
+    _shrink(out)
+    sys.stdout.write(f"{out} {width}x{height}\n")
+
+
+def _widen(text: re.Match[str]) -> str:
+    """Room for wide characters, which the export counts as one column each."""
+    words = html.unescape(text[3])
+    length = float(text[1]) * cell_len(words) / max(1, len(words))
+    return f'textLength="{length:.1f}"{text[2]}>{text[3]}<'
+
+
+def _shrink(path: Path) -> None:
+    """Fewer colours, so that the repository stays small."""
+    with Image.open(path) as picture:
+        small = picture.convert("RGB").quantize(128, dither=Image.Dither.NONE)
+    small.save(path, optimize=True)
+
+
+def _phone() -> Image.Image:
+    pictures = dict(shots())
+    side, gap = (270, 600), 18
+    sheet = Image.new("RGB", (len(PHONE) * (side[0] + gap) - gap, side[1]), "white")
+    for place, name in enumerate(PHONE):
+        with Image.open(io.BytesIO(pictures[name])) as picture:
+            sheet.paste(picture.convert("RGB").resize(side, Image.Resampling.LANCZOS), (place * (side[0] + gap), 0))
+    return sheet.quantize(128)
+
+
+if __name__ == "__main__":
+    main()
