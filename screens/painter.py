@@ -12,10 +12,12 @@ from lab.uitree import Bounds, UiTree
 from screens import paint
 from screens.fit import Fit, fit
 from screens.glyphs import TAIL, Codes, glyphs, width_of
+from screens.items import Words
 from screens.paint import Cells
-from screens.picture import BLANK_INK, BLANK_PHONE, Found, Picture, Reading, erased, unseen
+from screens.picture import BLANK_INK, BLANK_PHONE, Picture
+from screens.reading import Found, Reading, erased, unseen
 from screens.shot import Shot, View
-from screens.typeset import Placed, Words, typeset
+from screens.typeset import Placed, typeset
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

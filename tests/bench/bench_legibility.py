@@ -26,7 +26,7 @@ from screens.fit import Fit
 from screens.glyphs import TAIL, glyphs, width_of
 from screens.overlay import saying
 from screens.painter import Painted, Painter
-from screens.picture import Found
+from screens.reading import Found
 from screens.shot import Shot, View
 
 TRACES = Path(__file__).parents[2].parent / "shared" / "traces" / "appagent"

@@ -15,11 +15,12 @@ from lab.uitree import Bounds, Node, UiTree
 from screens import paint
 from screens.fit import fit
 from screens.glyphs import TAIL, Codes, cut, flat, glyphs, width_of, wrap
+from screens.items import Words
 from screens.marks import Mark, MarkKind, draw_marks
 from screens.overlay import saying
 from screens.painter import NO_SCREENSHOT, Painted, Painter
 from screens.shot import Shot, View
-from screens.typeset import Words, typeset
+from screens.typeset import typeset
 
 SIZE = (1080, 2400)
 WIDE = View((45, 50))
