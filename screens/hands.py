@@ -61,7 +61,7 @@ class HandsPanel(Vertical):
     def compose(self) -> ComposeResult:
         yield Static(id="hands-state", markup=False)
         yield HandsRow(id="hands-row")
-        yield Input(id="hands-text", compact=True, placeholder="text to type into the phone")
+        yield Input(id="hands-text", compact=True, select_on_focus=False, placeholder="text to type into the phone")
 
     def open(self, ready: bool) -> None:
         """Shows the keys; `ready` is whether the phone waits for the person now."""

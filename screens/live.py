@@ -50,6 +50,7 @@ class LiveScreen(Screen[None]):
     **ctrl+x** pauses the phone; **ctrl+x** again ends the run, **ctrl+r** goes on. **Esc** goes one step back and
     loses nothing. **tab** walks through the panes, **+** shows one alone.
     """
+    AUTO_FOCUS = "#transcript"
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-normal"), (160, "-wide")]
     VERTICAL_BREAKPOINTS = [(0, "-short"), (32, "-tall")]
     CSS = """
@@ -96,8 +97,12 @@ class LiveScreen(Screen[None]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+x", "pause", "Pause", priority=True, id="run.pause", tooltip="The phone stands still"),
         Binding("ctrl+x", "end", "End the run", priority=True, id="run.end", tooltip="The run is over for good"),
-        Binding("ctrl+r", "go_on", "Go on", priority=True, id="run.resume", tooltip="The phone moves again"),
-        Binding("enter", "next", "Next", id="run.next", tooltip="On from here: the question, or after the end"),
+        Binding(
+            "ctrl+r", "go_on", "Go on", show=False, priority=True, id="run.resume", tooltip="The phone moves again"
+        ),
+        Binding(
+            "enter", "next", "Next", show=False, id="run.next", tooltip="On from here: the question, or after the end"
+        ),
         Binding("s", "step", "Step", id="run.step", tooltip="One turn, then stand still"),
         Binding("g", "gate", "Gate", id="run.gate", tooltip="Ask me before each action, or no longer"),
         Binding("t", "take", "Take over", id="run.take", tooltip="Act in the agent's place, or give back"),
@@ -412,7 +417,8 @@ class LiveScreen(Screen[None]):
         if self._paused:
             return "‖ paused: ctrl+x again ends the run, ctrl+r goes on"
         if self._question.question is not None:
-            return "? the agent waits for your answer"
+            there = "" if self._question.has_focus_within else ": Enter goes there"
+            return f"? the agent waits for your answer{there}"
         if self.session.decisions.waiting is not None:
             return "? the agent waits for your decision"
         return "● you act" if self.session.control.taken_over else "● the agent works"

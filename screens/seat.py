@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 
-from rich.table import Table
+from rich.console import Group
+from rich.padding import Padding
 from rich.text import Text
 from textual.app import ComposeResult
 from textual.containers import VerticalScroll
@@ -101,21 +102,15 @@ class Seat(VerticalScroll, can_focus=False):
         return text
 
 
-def facts(profile: dict[str, Any]) -> Table:
+def facts(profile: dict[str, Any]) -> Group:
     """A persona's facts as an indented outline; long values wrap under their own beginning."""
-    table = Table.grid(padding=0)
-    table.add_column()
+    lines: list[Padding] = []
     for depth, name, value in _outline(profile, 0):
-        line = Table.grid(padding=0)
-        line.add_column(width=depth * 2, no_wrap=True)
-        line.add_column()
-        text = Text(f"{name}", style="bold" if depth == 0 else "dim")
-        if value:
-            text.append(f"{': ' if name else ''}", style="not bold")
-            text.append(value, style="not bold not dim")
-        line.add_row("", text)
-        table.add_row(line)
-    return table
+        text = Text()
+        text.append(f"{name}: " if value else name, style="dim" if depth else "bold")
+        text.append(value)
+        lines.append(Padding(text, (0, 0, 0, depth * 2)))
+    return Group(*lines)
 
 
 def _outline(value: dict[str, Any], depth: int) -> Iterator[tuple[int, str, str]]:

@@ -127,7 +127,7 @@ async def test_a_person_takes_over_and_gives_back(live: Any, until: Any, cast: A
         await until(pilot, lambda: len(device.did) == 1)
         await until(pilot, lambda: app.session.turns.waiting is not None and mirror.interactive)
         mirror.focus()
-        await pilot.press("y", "o", "enter")
+        await pilot.press("o", "y", "enter")  # o means something to the mirror, and here it is a letter
         await until(pilot, lambda: len(device.did) == 2)
         await until(pilot, lambda: app.session.turns.waiting is not None)
         app.live.query_one("#hands-row").focus()
@@ -142,7 +142,7 @@ async def test_a_person_takes_over_and_gives_back(live: Any, until: Any, cast: A
     touch, *rest = device.did
     assert touch.kind in ("click", "long_press")  # on a busy machine the test's own finger is slow
     assert touch.at == mirror_pixel
-    assert rest == [Action("input_text", text="yo"), Action("navigate_back")]
+    assert rest == [Action("input_text", text="oy"), Action("navigate_back")]
     assert app.steps[0].decision.note == "took over"
     assert [step.proposed.by for step in app.steps[1:4]] == [app.session.person] * 3
     assert app.steps[-1].proposed.by is None
