@@ -38,7 +38,7 @@ class QuitScreen(ModalScreen[bool]):
     def compose(self) -> ComposeResult:
         with Vertical(id="quit"):
             yield Static("A run is live. Quitting leaves it open: Home can resume it later at the same question.")
-            yield Static("Enter  leave it open and quit        Esc  stay", id="quit-keys")
+            yield Static("Enter  leave it open and quit\nEsc    stay", id="quit-keys")
 
     def on_mount(self) -> None:
         self.query_one("#quit").border_title = "Quit?"

@@ -107,8 +107,10 @@ class HomeScreen(Screen[None]):
 
     def on_screen_resume(self) -> None:
         """What is shown may have grown while another room was looked at."""
+        app = cast("LabApp", self.app)
+        self.query_one(Runs).live = app.session.trace_id if app.session is not None and app.run_is_live else None
         for devices in self.query(Devices):
-            devices.busy = cast("LabApp", self.app).run_is_live
+            devices.busy = app.run_is_live
             devices.changed()
         self.call_after_refresh(self._read_first)
 
@@ -210,7 +212,9 @@ class HomeScreen(Screen[None]):
         app = cast("LabApp", self.app)
         match self.focused:
             case Runs() as runs if runs.current is not None:
-                if runs.resumes(runs.current):
+                if runs.current.id == runs.live:
+                    app.action_show("live")
+                elif runs.resumes(runs.current):
                     app.open_resume(runs.current.id)
                 else:
                     app.open_replay(runs.current.id)

@@ -67,6 +67,8 @@ Every stored run, the newest first. **Enter** plays it back, or goes on with it 
         self.rows: list[Summary] = []
         self.titles: dict[str, str] = {}
         """Titles of the tasks that are known by name."""
+        self.live: str | None = None
+        """The run that is under way in this app."""
         self.outcomes = sees_outcomes(settings.seat)
         self.may_run = may_run(settings.seat)
 
@@ -88,6 +90,8 @@ Every stored run, the newest first. **Enter** plays it back, or goes on with it 
         run = self.current
         if run is None:
             return ""
+        if run.id == self.live:
+            return "Enter: go to this live run"
         if not self.resumes(run):
             return "Enter: replay this run"
         where = "at its question" if waits(run) else f"after step {run.steps}"
@@ -118,6 +122,8 @@ Every stored run, the newest first. **Enter** plays it back, or goes on with it 
         return Content.assemble(*parts)
 
     def _status(self, run: Summary) -> str:
+        if run.id == self.live:
+            return "● live ?" if waits(run) else "● live"
         if self.resumes(run):
             return "resume ?" if waits(run) else "resume"
         return status_words(run.status, waits(run))
@@ -190,7 +196,7 @@ The embedded phone is always there: it is drawn by hitlab itself and starts with
         return "Enter: go to the live run on it" if self.busy else "Enter on a task starts a run on this phone"
 
     def paint(self, index: int, width: int) -> Content:
-        state = "● in a live run" if self.busy else "○ ready"
+        state = "● live" if self.busy else "○ ready"
         return Content.assemble(("embedded phone  ", ""), (state, "$text-success" if self.busy else MUTED))
 
 

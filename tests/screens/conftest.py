@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
@@ -55,8 +56,9 @@ def until() -> Callable[..., Awaitable[None]]:
     """Waits for a condition while the app works; fails after many turns."""
 
     async def wait(pilot: Any, condition: Callable[[], bool]) -> None:
-        for _ in range(400):
-            await pilot.pause(0.01)
+        # Not pilot.pause: it waits for an idle processor, which a live run or a busy machine never has.
+        for _ in range(2000):
+            await asyncio.sleep(0.01)
             if condition():
                 return
         raise AssertionError("the condition never came true")

@@ -32,6 +32,7 @@ from lab.uitree import Bounds, Node, UiTree
 WHOLE = "11111111-0000-7000-8000-000000000001"
 BARE = "22222222-0000-7000-8000-000000000002"
 WAITING = "33333333-0000-7000-8000-000000000003"
+ASKING = "55555555-0000-7000-8000-000000000005"
 LONG = "44444444-0000-7000-8000-000000000004"
 SIZE = (540, 1200)
 AGENT = Actor("script", "rule")
@@ -166,6 +167,19 @@ def waiting_run(trace: str = WAITING) -> list[AnyEvent]:
             Asked(index=1, question=Question("q", "propose", "Turn the alarm off?"), proposed=ask),
         ]
     )
+
+
+def asking_run(trace: str = ASKING) -> Imported:
+    """A run that begins with a question; it can be played again on the embedded phone."""
+    task = Task("ask", "general", "", "Ask me.")
+    ask = Proposed(Action("ask_user", text="Is this you?"))
+    question, reply = Question("q", "ask", "Is this you?"), Reply("q", "Yes.", PERSON)
+    events: list[AnyEvent] = [
+        Started(trace=trace, task=task, agent=AGENT, source=Source("test")),
+        Step(index=0, proposed=ask, question=question, reply=reply),
+        Ended(status="completed"),
+    ]
+    return Imported(numbered(events), {}, [])
 
 
 def long_run(steps: int, trace: str = LONG) -> Imported:

@@ -13,6 +13,7 @@ from textual.widgets import Input
 
 from lab.errors import LabError
 from lab.settings import Settings, folder
+from lab.task import Task
 from screens.app import LabApp, Opening
 from screens.crash import Crash
 from screens.door import LiveDoor
@@ -23,7 +24,7 @@ from screens.page import Page
 from screens.replay import ReplayScreen
 from screens.shelves import Runs
 from store.store import Store
-from tests.screens.runs import WHOLE, painted
+from tests.screens.runs import ASKING, WHOLE, asking_run, painted
 
 Until = Callable[..., Awaitable[None]]
 
@@ -32,6 +33,7 @@ class Held:
     """A session as far as the shell looks at one: it is under way until it is left."""
 
     over = False
+    trace_id = "held"
 
     def leave(self) -> None:
         self.over = True
@@ -160,6 +162,34 @@ async def test_quitting_asks_only_where_a_run_is_live(store: Store, settings: Se
     async with other.run_test() as pilot:
         await pilot.press("q")
         await until(pilot, lambda: not other.is_running)
+
+
+async def test_a_run_is_left_and_gone_on_with(store: Store, settings: Settings, until: Until) -> None:
+    from lab.session import Spec
+
+    store.import_run(asking_run())
+    spec = Spec(Task("ask", "general", "", "Ask me."), agent=f"recorded:{ASKING}")
+    app = LabApp(store, settings, Opening("live", spec=spec))
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: "The agent asks" in painted(app))
+        await pilot.press("escape", "escape")
+        await until(pilot, lambda: isinstance(app.screen, HomeScreen) and "● live ?" in painted(app))
+        assert "Enter: go to this live run" in painted(app)
+        await pilot.press("enter")
+        await until(pilot, lambda: "The agent asks" in painted(app))
+        await pilot.press("ctrl+q", "enter")
+        await until(pilot, lambda: not app.is_running)
+    assert app.session is not None
+    run = app.session.trace_id
+    assert store.summary(run).status == "open"
+    again = LabApp(store, settings)
+    async with again.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: "Enter: resume this run at its question" in painted(again))
+        await pilot.press("enter")
+        await until(pilot, lambda: "The agent asks" in painted(again))
+        assert again.session is not None
+        assert again.session.trace_id == run
+        again.session.leave()
 
 
 async def test_letters_typed_into_a_field_are_only_letters(full: Store, settings: Settings) -> None:
