@@ -64,7 +64,7 @@ class _Pen:
 
     def put(self, column: int, row: int, line: Sequence[Glyph], *, filled: bool = False, behind: bool = False) -> None:
         """Writes a line from a cell on; what falls outside the phone, or if `behind` on its words, is left out."""
-        from screens.paint import BOLD, UPPER, legible, luminance
+        from screens.paint import BOLD, legible, luminance
 
         row += self.fit.top
         if not self.fit.top <= row < self.fit.top + self.fit.rows:
@@ -73,11 +73,8 @@ class _Pen:
         column += left
         codes, fg, bg = self.cells.codes[row], self.cells.fg[row], self.cells.bg[row]
         for glyph in line:
-            if (
-                left <= column
-                and column + glyph.width <= right
-                and not (behind and int(codes[column]) not in (0x20, UPPER))
-            ):
+            inside = left <= column and column + glyph.width <= right
+            if inside and not (behind and _is_word(codes[left:right].tolist(), column - left)):
                 for part in range(column, column + glyph.width):
                     self._clear(row, part)
                     codes[part] = self.codes.of(glyph.text) if part == column else TAIL
@@ -97,6 +94,14 @@ class _Pen:
             codes[column + 1] = 0x20
         if int(codes[column]) == UPPER:
             bg[column : column + 1] = between(fg[column : column + 1], bg[column : column + 1])
+
+
+def _is_word(row: list[int], column: int) -> bool:
+    """Whether a cell is part of some words: one of their characters, or a blank between two."""
+    drawn = (0x20, 0x2580)
+    if row[column] not in drawn:
+        return True
+    return 0 < column < len(row) - 1 and row[column - 1] not in drawn and row[column + 1] not in drawn
 
 
 def _chars(text: str) -> list[Glyph]:
