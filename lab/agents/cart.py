@@ -50,16 +50,13 @@ def _stranger(work: Work, dish: str) -> Node | None:
     """The button that takes out something else than the dish."""
     if work.find(*_ORDER, role="tap") is None:
         return None
-    for button in [n for n in work.nodes() if n.clickable and n.label in _AWAY]:
-        low, high = button.bounds.top - 60, button.bounds.bottom + 60
-        beside = [
-            n.text
-            for n in work.nodes()
-            if n.text and low < n.bounds.center[1] < high and n.bounds.left < button.bounds.left
-        ]
-        if beside and not any(mentions(text, dish) for text in beside):
-            return button
-    return None
+    buttons = [n for n in work.nodes() if n.clickable and n.label in _AWAY]
+    rows: dict[Node, list[str]] = {button: [] for button in buttons}
+    for node in work.nodes():
+        if node.text and buttons:
+            middle = node.bounds.center[1]
+            rows[min(buttons, key=lambda b: abs(b.bounds.center[1] - middle))].append(node.text)
+    return next((b for b, texts in rows.items() if not any(mentions(text, dish) for text in texts)), None)
 
 
 def check_out(work: Work, order: Order) -> Doing[None]:

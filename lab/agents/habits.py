@@ -118,7 +118,9 @@ def settled(texts: Sequence[str], choices: Sequence[str]) -> tuple[str | None, l
     """Which of some choices the log's words always name (or None), and all that they name, most frequent first."""
     found: Counter[str] = Counter()
     for text in texts:
-        named = [choice for choice in choices if mentions(text, choice)]
+        parts = [words(part) for part in text.split(",")]
+        exact = [choice for choice in choices if words(choice) in parts]
+        named = exact or [choice for choice in choices if mentions(text, choice)]
         if named:
             found[max(named, key=lambda choice: len(words(choice)))] += 1
     ranked = [choice for choice, _ in found.most_common()]

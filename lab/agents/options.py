@@ -31,39 +31,52 @@ def read_sheet(work: Work) -> Doing[Sheet]:
     """Every group of choices on this screen, scrolled through from where it stands to its end."""
     groups: dict[str, Group] = {}
     extras: list[str] = []
-    last = ""
     for _ in range(8):
-        last = _read(work, groups, extras, last)
+        _read(work, groups, extras)
         moved = yield from work.scroll("down", "I look at all the choices there are.")
         if not moved:
             break
-    _read(work, groups, extras, last)
     return Sheet(tuple(g for g in groups.values() if len(g.choices) > 1), tuple(extras))
 
 
-def _read(work: Work, groups: dict[str, Group], extras: list[str], last: str) -> str:
-    """Adds what this part of the sheet shows; the heading that stood last, for choices whose own has gone."""
-    inside: set[int] = set()
-    for node in work.nodes():
-        if node.checkable:
-            label = node.desc or node.text or work.words_of(node)
-            inside |= {id(n) for n in node.walk()}
-            if node.cls.endswith("CheckBox"):
-                if label not in extras:
-                    extras.append(label)
-                continue
-            home = next((g for g in groups.values() if label in g.choices and not _shown(work, g.name, last)), None)
-            name = home.name if home and last == "" else last
-            old = groups.get(name, Group(name, (), None))
+def _read(work: Work, groups: dict[str, Group], extras: list[str]) -> None:
+    """Adds what this part of the sheet shows."""
+    rows = _rows(work)
+    heading = _before(rows, list(groups))
+    for row in rows:
+        if isinstance(row, str):
+            heading = row
+        elif row.cls.endswith("CheckBox"):
+            extras += [label for label in [_label(work, row)] if label not in extras]
+        else:
+            label = _label(work, row)
+            old = groups.get(heading, Group(heading, (), None))
             choices = old.choices if label in old.choices else (*old.choices, label)
-            groups[name] = Group(name, choices, label if node.checked else old.taken)
+            groups[heading] = Group(heading, choices, label if row.checked else old.taken)
+
+
+def _rows(work: Work) -> list[str | Node]:
+    """Headings and choices from the top down."""
+    body = work.body()
+    rows: list[str | Node] = []
+    inside: set[int] = set()
+    for node in body.walk() if body else []:
+        if node.checkable:
+            inside |= {id(n) for n in node.walk()}
+            rows.append(node)
         elif node.text and id(node) not in inside and not node.clickable:
-            last = node.text
-    return last
+            rows.append(node.text)
+    return rows
 
 
-def _shown(work: Work, name: str, last: str) -> bool:
-    return name == last or work.find(name, exact=True) is not None
+def _before(rows: Sequence[str | Node], known: Sequence[str]) -> str:
+    """The heading that has scrolled away above the first choices: the one before the first that still stands here."""
+    here = next((known.index(row) for row in rows if isinstance(row, str) and row in known), len(known))
+    return known[here - 1] if here > 0 else ""
+
+
+def _label(work: Work, row: Node) -> str:
+    return row.desc or row.text or work.words_of(row)
 
 
 def decide(work: Work, group: Group, told: Sequence[str], texts: Sequence[str], dish: str) -> Doing[str | None]:
@@ -97,16 +110,16 @@ def wanted_extras(extras: Sequence[str], told: Sequence[str], texts: Sequence[st
     ]
 
 
-def set_choice(work: Work, label: str, heading: str, thought: str) -> Doing[None]:
-    """Marks a choice, unless it is; a label that stands in two groups is taken below its heading."""
+def set_choice(work: Work, label: str, heading: str, sheet: Sheet, thought: str) -> Doing[None]:
+    """Marks a choice below its heading (an extra has none), unless it is marked."""
     for _ in range(3):
-        row = _row(work, label, heading)
+        row = _row(work, label, heading, sheet)
         for direction in ("up", "down"):
             while row is None:
                 moved = yield from work.scroll("up" if direction == "up" else "down", f"I go back to {label}.")
                 if not moved:
                     break
-                row = _row(work, label, heading)
+                row = _row(work, label, heading, sheet)
         if row is None:
             raise GiveUp(f"I do not find {label} any more")
         if row.checked:
@@ -115,10 +128,12 @@ def set_choice(work: Work, label: str, heading: str, thought: str) -> Doing[None
     raise GiveUp(f"{label} cannot be chosen")
 
 
-def _row(work: Work, label: str, heading: str) -> Node | None:
-    rows = [n for n in work.nodes() if n.checkable and label in (n.desc, n.text, work.words_of(n))]
-    if len(rows) < 2:
-        return rows[0] if rows else None
-    title = work.find(heading, exact=True)
-    below = [row for row in rows if title is None or row.bounds.top >= title.bounds.top]
-    return min(below, key=lambda row: row.bounds.top, default=None)
+def _row(work: Work, label: str, heading: str, sheet: Sheet) -> Node | None:
+    rows = _rows(work)
+    under = _before(rows, [group.name for group in sheet.groups])
+    for row in rows:
+        if isinstance(row, str):
+            under = row
+        elif _label(work, row) == label and heading in ("", under):
+            return row
+    return None

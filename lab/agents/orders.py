@@ -27,7 +27,7 @@ _FRONT = ("Home", "Search", "Discover", "Browse", "首页")
 _ADD = ("Add to cart", "Add to basket", "Add to order", "加入购物车", "Add")
 _ANEW = ("Start new", "New cart", "Replace", "Clear and add")
 _VAGUE = re.compile(
-    r"(usual|normal|same|favou?rite|food|meal|lunch|dinner|breakfast|supper|snack|something|anything|things?|some|to|eat"
+    r"\b(usual|normal|same|favou?rite|food|meal|lunch|dinner|breakfast|supper|snack|something|anything|things?|some|to|eat"
     r"|drink|the|my|our|a|of)\b",
     re.IGNORECASE,
 )
@@ -59,11 +59,11 @@ def place_order(work: Work, goal: Order) -> Doing[None]:
 
 def _definite(work: Work, goal: Order) -> Doing[Plan]:
     """The wish filled up from the log."""
-    vague = all(_VAGUE.fullmatch(word) for word in words(goal.what))
+    core = " ".join(_VAGUE.sub(" ", goal.what).split())
     phase = phase_in(goal.what) or phase_in(work.brief.instruction)
-    usual = usual_order(work.deeds, "" if vague else goal.what, phase, work.now)
-    if usual is None and not vague:
-        return Plan(goal, ())
+    usual = usual_order(work.deeds, core, phase, work.now)
+    if usual is None and core:
+        return Plan(goal._replace(what=core if _VAGUE.match(goal.what) else goal.what), ())
     if usual is None:
         reply = yield from work.ask_once(
             "What shall I order, and from where?", "The log shows no such order, so I ask."
@@ -159,9 +159,9 @@ def _choose(work: Work, plan: Plan, add: Node) -> Doing[None]:
     for group in sheet.groups:
         choice = yield from decide(work, group, told, plan.texts, dish)
         if choice is not None:
-            yield from set_choice(work, choice, group.name, f"{group.name}: I take {choice}.")
+            yield from set_choice(work, choice, group.name, sheet, f"{group.name}: I take {choice}.")
     for extra in wanted_extras(sheet.extras, told, plan.texts):
-        yield from set_choice(work, extra, "", f"I add {extra}.")
+        yield from set_choice(work, extra, "", sheet, f"I add {extra}.")
     button = work.find(*_ADD, role="tap") or add
     yield from work.tap(button, f"I put {dish} into the cart.")
     anew = work.find(*_ANEW, exact=True, role="tap")

@@ -18,7 +18,7 @@ from lab.control import Control
 from lab.errors import LabError
 from lab.seams import Agent, Brief, Gate, Screen
 from lab.session import brief_of
-from lab.task import Persona, Task, check_task
+from lab.task import LogEntry, Persona, Task, check_task
 from lab.trace import Action, Decision, Ended, Observation, Proposed, Step
 from lab.uitree import UiTree
 from lab.wire import decode, encode
@@ -27,7 +27,7 @@ from simulators.human import PassGate
 from simulators.phone.installed import APPS
 from simulators.phone.phone import Phone
 from simulators.phone.stage import activity
-from simulators.scripted import Script, Scripted
+from simulators.scripted import Line, Script, Scripted
 
 ROOT = Path(__file__).parents[2]
 TASKS = sorted(library.tasks())
@@ -425,6 +425,35 @@ def test_where_a_dish_is_gone_it_gives_up_and_orders_nothing() -> None:
     played = play(task, persona(), library.script("usual_lunch"), state=state)
     assert played.steps[-1].proposed.action.status == "infeasible", played.told()
     assert not played.orders
+
+
+def test_a_long_sheet_with_one_word_in_two_groups_is_set_as_the_log_and_the_person_say() -> None:
+    state = first_state(task_named("morning_coffee"), 2)
+    dishes = [d for p in state["apps"]["food"]["restaurants"] for part in p["sections"] for d in part["dishes"]]
+    drink = next(dish for dish in dishes if dish["name"] == "Crane flat white")
+    drink |= {
+        "options": ["Cup", "Spice", "Milk", "Sugar", "Ice", "Base"],
+        "extras": ["Extra shot", "Pickles", "Avocado"],
+    }
+    log = tuple(
+        LogEntry(
+            f"2026-03-{day:02d}T08:50:00+08:00", "Lab",
+            f"At 08:50, she ordered a Crane flat white (large, {'mild' if day % 2 else 'medium spice'}, oat milk, "
+            "no ice, greens, pickles) from Little Crane Coffee in Noshwell, and paid.",
+        )
+        for day in range(2, 7)
+    )  # fmt: skip
+    task = Task(
+        "t", "personalized", instruction="Order my usual coffee.", time="2026-03-09T08:50:00+08:00", place="Lab"
+    )
+    script = Script("s", replies=(Line("spice", "medium"),))
+    played = play(task, Persona("p", "P", log=log), script, state=state)
+    assert len([step for step in played.steps if step.question]) == 1, played.told()
+    assert played.orders[0]["items"][0] | {"price": 0} == {
+        "dish": "Crane flat white", "quantity": 1, "extras": ["Pickles"], "price": 0,
+        "options": {"Cup": "Large", "Spice": "Medium", "Milk": "Oat milk", "Sugar": "No sugar", "Ice": "No ice",
+                    "Base": "Greens"},
+    }, played.told()  # fmt: skip
 
 
 # -- the library ----------------------------------------------------------------------------------------------
