@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import ClassVar
 
 from rich.console import Group, RenderableType
@@ -9,6 +10,7 @@ from rich.padding import Padding
 from rich.text import Text
 from textual import events
 from textual.binding import Binding, BindingType
+from textual.message import Message
 from textual.reactive import reactive
 from textual.widgets import Static
 
@@ -28,10 +30,24 @@ class Fold(Static, can_focus=True):
     Fold.-folded { text-wrap: nowrap; text-overflow: ellipsis; }
     """
 
+    @dataclass
+    class Turned(Message):
+        """It was opened or closed."""
+
+        fold: Fold
+
     folded: reactive[bool] = reactive(True, layout=True, toggle_class="-folded")
 
-    def __init__(self, title: str, summary: str = "", body: RenderableType = "", *, id: str | None = None) -> None:
-        super().__init__(markup=False, id=id)
+    def __init__(
+        self,
+        title: str,
+        summary: str = "",
+        body: RenderableType = "",
+        *,
+        id: str | None = None,
+        classes: str | None = None,
+    ) -> None:
+        super().__init__(markup=False, id=id, classes=classes)
         self._title = title
         self._summary = summary
         self._body = body
@@ -48,7 +64,10 @@ class Fold(Static, can_focus=True):
         if self.folded:
             heading.append(f"  {self._summary}".replace("\n", " "), style="dim")
             return heading
-        return Group(heading, Padding(self._body, (0, 0, 0, 2)))
+        return Group(heading, Padding(self._body, (0, 0, 0, 2))) if self._body else heading
+
+    def watch_folded(self) -> None:
+        self.post_message(self.Turned(self))
 
     def action_turn(self) -> None:
         self.folded = not self.folded

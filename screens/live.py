@@ -89,6 +89,7 @@ class LiveScreen(Screen[None]):
     LiveScreen Result.-failed { border: round $error; border-title-color: $error; }
     LiveScreen #asked, LiveScreen #waits { text-style: bold; margin-bottom: 1; }
     LiveScreen.-short #asked, LiveScreen.-short #waits { margin-bottom: 0; }
+    LiveScreen.-short #waits { max-height: 5; }
     LiveScreen ReplyText, LiveScreen #question Input { background: $surface; }
     LiveScreen #sends, LiveScreen #gate-hint, LiveScreen #hands-state { color: $text-muted; }
     LiveScreen Fold:focus { background: $surface-lighten-1; text-style: bold; }
@@ -172,7 +173,7 @@ class LiveScreen(Screen[None]):
         width, height = self.app.size
         seat = self._seat
         if width >= 160:
-            seat.unfold("task", "policy", "persona")
+            seat.unfold("task", "policy", "persona", "facts")
         elif height >= 32:
             seat.unfold("task", "policy", *(() if self.knows else ("persona",)))
 

@@ -9,6 +9,7 @@ from typing import Any
 from rich.console import Group
 from rich.padding import Padding
 from rich.text import Text
+from textual import on
 from textual.app import ComposeResult
 from textual.containers import VerticalScroll
 
@@ -33,6 +34,8 @@ class Seat(VerticalScroll, can_focus=False):
 
     DEFAULT_CSS = """
     Seat { height: auto; scrollbar-size-vertical: 1; }
+    Seat > .facts { display: none; padding-left: 2; }
+    Seat.-persona > .facts { display: block; }
     """
     ALLOW_MAXIMIZE = True
 
@@ -50,7 +53,11 @@ class Seat(VerticalScroll, can_focus=False):
         if task.policy:
             yield Fold("How you decide", plain(task.policy), Text(plain(task.policy)), id="seat-policy")
         if persona is not None:
-            yield Fold("Who you are", plain(persona.name), facts(persona.facts), id="seat-persona")
+            yield Fold("Who you are", plain(persona.name), id="seat-persona")
+            for name, held in persona.facts.items():
+                summary = ", ".join(value for _, _, value in _outline({name: held}, 0) if value)
+                inside = held if isinstance(held, dict) else {name: held}
+                yield Fold(_name(name), summary, facts(inside), classes="facts")
         where = ", ".join(plain(part) for part in (_moment(task.time), task.place) if part)
         yield Fold("When and where", where, self._surroundings(where), id="seat-context")
         if self._knows:
@@ -65,10 +72,16 @@ class Seat(VerticalScroll, can_focus=False):
         return text
 
     def unfold(self, *names: str) -> None:
-        """Opens these parts."""
+        """Opens these parts; `facts` are the persona's, all of them."""
         for name in names:
-            for fold in self.query(f"#seat-{name}").results(Fold):
+            for fold in self.query(".facts" if name == "facts" else f"#seat-{name}").results(Fold):
                 fold.folded = False
+
+    @on(Fold.Turned)
+    def _turned(self, message: Fold.Turned) -> None:
+        """The facts come and go with the heading above them."""
+        if message.fold.id == "seat-persona":
+            self.set_class(not message.fold.folded, "-persona")
 
     def sent(self, index: int, proposed: Proposed) -> None:
         """Shows exactly what the agent was sent before it proposed this."""
