@@ -247,7 +247,7 @@ def test_a_snapshot_is_ones_own() -> None:
 
 
 def test_chinese_stands_in_the_tree_even_where_no_font_has_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    caches = (fonts._source, fonts.width, fonts.mask, fonts.wrap)
+    caches = (fonts.font_of, fonts.width, fonts.mask, fonts.wrap)
     monkeypatch.setattr(fonts, "found_fonts", lambda: ())
     for cache in caches:
         cache.cache_clear()
