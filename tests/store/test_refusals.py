@@ -91,7 +91,7 @@ def test_a_file_opened_for_reading_is_not_written(tmp_path: Path) -> None:
 
 
 UNPRIVILEGED = """
-import os, sys
+import os, sys, urllib.parse  # pathlib imports it late, when the interpreter's own folder may be out of reach
 from pathlib import Path
 from lab.errors import LabError
 from store.store import Store
