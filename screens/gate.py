@@ -54,11 +54,9 @@ class GatePanel(Vertical):
 
     DEFAULT_CSS = """
     GatePanel { height: auto; display: none; }
-    GatePanel.-open { display: block; }
     GatePanel > Static { height: auto; width: 1fr; }
     GatePanel > #waits { max-height: 7; overflow-y: auto; }
     GatePanel > Input { display: none; }
-    GatePanel.-amend > Input, GatePanel.-reject > Input { display: block; }
     """
 
     @dataclass
@@ -105,12 +103,14 @@ class GatePanel(Vertical):
         self.query_one(GateRow).cursor = 0
         self._mode("")
         self.add_class("-open")
-        self.query_one(GateRow).focus()
+        self.display = True
+        self.screen.set_focus(self.query_one(GateRow))
 
     def close(self) -> None:
         """Takes the action away."""
         self.proposed = None
         self.remove_class("-open")
+        self.display = False
         self._mode("")
 
     def back(self) -> bool:
@@ -139,6 +139,7 @@ class GatePanel(Vertical):
     def _mode(self, mode: str) -> None:
         self.set_class(mode == "amend", "-amend")
         self.set_class(mode == "reject", "-reject")
+        self.query_one("#gate-text", Input).display = bool(mode)
         self.post_message(self.Aiming(self.aiming))
         aim = "" if self._worded else "Tap the phone, or type x, y; "
         hints = {

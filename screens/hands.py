@@ -40,7 +40,6 @@ class HandsPanel(Vertical):
 
     DEFAULT_CSS = """
     HandsPanel { height: auto; display: none; }
-    HandsPanel.-open { display: block; }
     HandsPanel > Static { height: auto; width: 1fr; }
     """
 
@@ -69,12 +68,14 @@ class HandsPanel(Vertical):
         self.query_one("#hands-state", Static).update(Text(state))
         first = not self.has_class("-open")
         self.add_class("-open")
+        self.display = True
         if first:
             self.query_one(HandsRow).cursor = -1
             self.query_one(HandsRow).focus()
 
     def close(self) -> None:
         self.remove_class("-open")
+        self.display = False
 
     def type(self, text: str) -> None:
         """A letter typed over the mirror begins the line."""

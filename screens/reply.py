@@ -106,11 +106,8 @@ class OpenQuestion(Vertical):
 
     DEFAULT_CSS = """
     OpenQuestion { height: auto; max-height: 70%; display: none; }
-    OpenQuestion.-open { display: block; }
     OpenQuestion > Static { height: auto; width: 1fr; }
     OpenQuestion > #asked { max-height: 8; overflow-y: auto; }
-    OpenQuestion > DecisionRow { display: none; }
-    OpenQuestion.-proposal > DecisionRow { display: block; }
     """
 
     @dataclass
@@ -155,6 +152,8 @@ class OpenQuestion(Vertical):
         self._typing = Typing(draft)
         self.set_class(proposal, "-proposal")
         self.add_class("-open")
+        # At once, and not with the next styles: what is not displayed cannot be given the focus.
+        self.display, self._row.display = True, proposal
         self.border_title = "The agent proposes" if proposal else "The agent asks"
         lines = [plain(question.text)] + [f"{n}  {plain(o)}" for n, o in enumerate(question.options, 1)]
         self.query_one("#asked", Static).update(Text("\n".join(lines)))
@@ -165,7 +164,7 @@ class OpenQuestion(Vertical):
         field.load_text(draft)
         field.move_cursor(field.document.end)
         field.placeholder = "a remark, if you like (tab)" if proposal else "your answer"
-        (row if proposal else field).focus()
+        self.screen.set_focus(row if proposal else field)
         self._tell()
         self.call_after_refresh(self._painted, question)
 
@@ -174,6 +173,7 @@ class OpenQuestion(Vertical):
         self.keep_draft()
         self.question = None
         self.remove_class("-open")
+        self.display = False
 
     def restore(self, question: Question, draft: str) -> None:
         """Puts back what was typed in an earlier sitting, unless something is typed already."""

@@ -19,7 +19,6 @@ class Result(Static, can_focus=True):
     HELP = "The run is over; every event of it is in the file. **Enter** goes on from here, **Esc** goes back to Home."
     DEFAULT_CSS = """
     Result { height: auto; max-height: 60%; overflow-y: auto; display: none; }
-    Result.-open { display: block; }
     """
 
     def __init__(self) -> None:
@@ -41,7 +40,8 @@ class Result(Static, can_focus=True):
     def _open(self, text: Text) -> None:
         self.update(text)
         self.add_class("-open")
-        self.focus()
+        self.display = True
+        self.screen.set_focus(self)
 
 
 def _outcome(event: Ended) -> Text:

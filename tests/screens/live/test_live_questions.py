@@ -106,8 +106,10 @@ async def test_a_click_decides_as_a_key_does(live: Any, until: Any) -> None:
     app = live((OFFER, ""), kind="proactive")
     async with app.run_test(size=(120, 40)) as pilot:
         await until(pilot, lambda: app.asked)
-        await pilot.click(DecisionRow, offset=(16, 0))
-        assert app.live.query_one(DecisionRow).chosen == "reject"
+        row = app.live.query_one(DecisionRow)
+        await until(pilot, lambda: row.size.height == 1 and app.shows("only a question"))
+        await pilot.click(row, offset=(16, 0))
+        await until(pilot, lambda: row.chosen == "reject")
 
 
 async def test_esc_leaves_the_field_then_the_room_and_loses_nothing(live: Any, until: Any) -> None:
@@ -173,7 +175,7 @@ async def test_the_row_of_choices_moves_by_arrows_and_stacks_where_it_is_narrow(
     async with app.run_test(size=(80, 24)) as pilot:
         await until(pilot, lambda: app.asked)
         row = app.live.query_one(DecisionRow)
-        assert row.size.height == 3
+        await until(pilot, lambda: row.size.height == 3)
         await pilot.press("down", "down")
         assert row.chosen == "reject"
         assert isinstance(row, Choices)
