@@ -122,7 +122,7 @@ class LabApp(App[None]):
         return LiveDoor()
 
     def _replay(self) -> Screen[None]:
-        from screens.replay import ReplayScreen
+        from screens.replay.replay import ReplayScreen
 
         return ReplayScreen(self.store, self.settings)
 
@@ -176,7 +176,7 @@ class LabApp(App[None]):
         if not may_replay(self.settings.seat):
             raise LabError("Replay", f"is not there for the seat {self.settings.seat}.")
         self.switch_mode("replay")
-        from screens.replay import ReplayScreen
+        from screens.replay.replay import ReplayScreen
 
         room = self.get_screen_stack("replay")[0]
         assert isinstance(room, ReplayScreen)

@@ -55,7 +55,7 @@ class LiveDoor(Screen[None]):
             self.app.call_from_thread(self._enter, session)
 
     def _enter(self, session: Session) -> None:
-        from screens.live import LiveScreen
+        from screens.live.live import LiveScreen
 
         self._say("This run is over or was left. Home (F2) lists it.")
         app = cast("LabApp", self.app)

@@ -25,8 +25,8 @@ from lab.session import Session, Spec
 from lab.settings import Settings
 from lab.trace import Proposed
 from screens.app import LabApp, Opening
-from screens.live import LiveScreen
-from screens.mirror import Mirror
+from screens.live.live import LiveScreen
+from screens.phone.mirror import Mirror
 from simulators import library
 from simulators.phone.shots import shots
 from store.store import Store

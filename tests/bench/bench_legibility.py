@@ -22,12 +22,12 @@ from typing import Any, NamedTuple
 from PIL import Image
 
 from lab.uitree import UiTree
-from screens.fit import Fit
-from screens.glyphs import TAIL, glyphs, width_of
-from screens.overlay import saying
-from screens.painter import Painted, Painter
-from screens.reading import Found
-from screens.shot import Shot, View
+from screens.phone.fit import Fit
+from screens.phone.glyphs import TAIL, glyphs, width_of
+from screens.phone.overlay import saying
+from screens.phone.painter import Painted, Painter
+from screens.phone.reading import Found
+from screens.phone.shot import Shot, View
 
 TRACES = Path(__file__).parents[2].parent / "shared" / "traces" / "appagent"
 VIEWS = {

@@ -117,7 +117,7 @@ def child(renderer: str, scene: str, grid: tuple[int, int], count: int) -> None:
         if renderer != "mirror":
             await asyncio.wait_for(app.quiet.wait(), 5)
             return
-        from screens.mirror import Mirror
+        from screens.phone.mirror import Mirror
 
         assert isinstance(widget, Mirror)
         before = widget.rows_drawn
@@ -133,7 +133,7 @@ def child(renderer: str, scene: str, grid: tuple[int, int], count: int) -> None:
 def _widget(renderer: str, grid: tuple[int, int]) -> Any:
     """A renderer's widget and what hands it a frame."""
     if renderer == "mirror":
-        from screens.mirror import Mirror
+        from screens.phone.mirror import Mirror
 
         mirror = Mirror(id="phone")
         mirror.zoom, mirror.fps = "wide", 10_000

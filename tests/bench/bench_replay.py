@@ -22,9 +22,9 @@ from textual.screen import Screen
 
 from lab.settings import Settings
 from screens.app import LabApp, Opening
-from screens.mirror import Mirror
-from screens.replay import ReplayScreen
-from screens.timeline import Timeline
+from screens.phone.mirror import Mirror
+from screens.replay.replay import ReplayScreen
+from screens.replay.timeline import Timeline
 from store.store import Store
 from tests.screens.runs import long_run
 

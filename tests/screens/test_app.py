@@ -21,7 +21,7 @@ from screens.frame import LobbyScreen, QuitScreen, TooSmallScreen
 from screens.home import HomeScreen
 from screens.lines import Lines
 from screens.page import Page
-from screens.replay import ReplayScreen
+from screens.replay.replay import ReplayScreen
 from screens.shelves import Runs
 from store.store import Store
 from tests.screens.runs import ASKING, WHOLE, asking_run, painted
@@ -248,7 +248,7 @@ def test_home_loads_nothing_heavy(tmp_path: Path) -> None:
     code = (
         "import sys, screens.app, screens.home, screens.door; "
         "print([m for m in ('litellm', 'sqlite_utils', 'numpy', 'PIL', 'av', 'adbutils', 'yaml', 'sqlite3',"
-        " 'screens.mirror', 'screens.live', 'screens.replay', 'lab.session') if m in sys.modules])"
+        " 'screens.phone.mirror', 'screens.live.live', 'screens.replay.replay', 'lab.session') if m in sys.modules])"
     )
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert told.stdout.strip() == "[]"

@@ -12,7 +12,7 @@ from lab.task import Actor, Task
 from lab.trace import AnyEvent, Ended, Imported, Started, numbered
 from screens.app import LabApp
 from screens.home import PAGE, HomeScreen
-from screens.replay import ReplayScreen
+from screens.replay.replay import ReplayScreen
 from screens.shelves import Runs, TaskLine, Tasks
 from store.store import Store
 from tests.screens.runs import BARE, HOSTILE, WAITING, bare_run, painted, whole_run

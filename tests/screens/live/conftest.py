@@ -19,9 +19,9 @@ from lab.trace import Action, DeviceInfo, Prompt, Proposed, Step, Trace, Usage
 from lab.uitree import Bounds, Node, UiTree
 from screens.app import LabApp
 from screens.clock import Clock
-from screens.gate import GatePanel
-from screens.live import LiveScreen
-from screens.reply import OpenQuestion
+from screens.live.gate import GatePanel
+from screens.live.live import LiveScreen
+from screens.live.reply import OpenQuestion
 from store.store import Store
 
 TAP = Action("click", at=(138, 1900))

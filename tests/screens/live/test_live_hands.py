@@ -7,8 +7,8 @@ from typing import Any
 from textual.widgets import Input
 
 from lab.trace import Acting, Action, Paused
-from screens.hands import HandsPanel
-from screens.mirror import Mirror
+from screens.live.hands import HandsPanel
+from screens.phone.mirror import Mirror
 
 TYPE = Action("input_text", text="milc")
 

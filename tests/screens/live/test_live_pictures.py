@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from lab.trace import Action
-from screens.mirror import Mirror
+from screens.phone.mirror import Mirror
 
 SIZES = [(80, 24), (120, 40)]
 ASK = Action("ask_user", text="Which alarm do you want for tomorrow: 06:30 for the chamber, or 07:45 as usual?")

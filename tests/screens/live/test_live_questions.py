@@ -9,8 +9,8 @@ from textual import events
 from textual.widgets import Static
 
 from lab.trace import Action, Answered, Ended, Paused
-from screens.choices import Choices
-from screens.reply import DecisionRow, OpenQuestion, ReplyText
+from screens.live.choices import Choices
+from screens.live.reply import DecisionRow, OpenQuestion, ReplyText
 
 ASK = Action("ask_user", text="06:30 or 07:45?")
 OFFER = Action("ask_user", text="Shall I turn the dark theme on?")

@@ -10,10 +10,10 @@ import pytest
 
 from lab.errors import LabError
 from lab.trace import Acting, Action, Ended, Paused, Resumed, Started
-from screens.dialogue import Transcript
-from screens.live import LiveScreen
-from screens.reply import ReplyText
-from screens.result import THANKS, Result
+from screens.live.dialogue import Transcript
+from screens.live.live import LiveScreen
+from screens.live.reply import ReplyText
+from screens.live.result import THANKS, Result
 
 ASK = Action("ask_user", text="06:30 or 07:45?")
 

@@ -20,7 +20,7 @@ from lab.session import Session, Spec
 from lab.settings import Settings
 from lab.task import Actor, Task
 from screens.app import LabApp
-from screens.live import LiveScreen
+from screens.live.live import LiveScreen
 from store.store import Store
 
 class Sleeper:

@@ -1,0 +1,135 @@
+"""A developer's bench: the gate and the hands, and what they do to the session."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from textual import on
+from textual.app import ComposeResult
+from textual.containers import Vertical
+from textual.message import Message
+
+from lab.session import Session
+from lab.trace import Action, Proposed
+from lab.uitree import UiTree
+from screens.live.gate import GatePanel
+from screens.live.hands import HandsPanel
+
+
+class Bench(Vertical):
+    """Stands beneath the dialogue of those who may act on a run; empty while nothing waits for them."""
+
+    DEFAULT_CSS = """
+    Bench { height: auto; max-height: 90%; }
+    """
+
+    @dataclass
+    class Touchable(Message):
+        """Whether a touch of the mirror now means something."""
+
+        on: bool
+
+    @dataclass
+    class Aimed(Message):
+        """Where the waiting action would now go."""
+
+        action: Action
+
+    def __init__(self, session: Session) -> None:
+        super().__init__(id="bench")
+        self._session = session
+
+    def compose(self) -> ComposeResult:
+        yield GatePanel()
+        yield HandsPanel()
+
+    @property
+    def _gate(self) -> GatePanel:
+        return self.query_one(GatePanel)
+
+    @property
+    def _hands(self) -> HandsPanel:
+        return self.query_one(HandsPanel)
+
+    def close(self) -> None:
+        """Nothing waits any more."""
+        self._gate.close()
+        self._hands.close()
+
+    def back(self) -> bool:
+        """One step back inside; False where there is none."""
+        return self._gate.back()
+
+    @property
+    def deciding(self) -> bool:
+        """Whether the keys are where a decision is given."""
+        return self._gate.has_focus_within
+
+    # -- the gate --------------------------------------------------------------------------------------------
+
+    def gated(self, proposed: Proposed | None, tree: UiTree | None) -> None:
+        """This action waits to be let through; None: none does."""
+        if proposed is None:
+            self._gate.close()
+        else:
+            self._gate.open(proposed, tree)
+
+    def toggle_gate(self) -> None:
+        """Asks before each action from now on, or lets all pass, the waiting one too."""
+        gate = self._session.gate
+        gate.asking = not gate.asking
+        if not gate.asking and self._session.decisions.waiting is not None:
+            self._session.decisions.withdraw()
+        self.notify("You are asked before each action." if gate.asking else "Every action passes.", markup=False)
+
+    @on(GatePanel.Decided)
+    def _decided(self, message: GatePanel.Decided) -> None:
+        message.stop()
+        if not message.carry(self._session.gate):
+            self.notify("That action no longer waits.", severity="warning", markup=False)
+
+    # -- the hands -------------------------------------------------------------------------------------------
+
+    @on(HandsPanel.GaveBack)
+    def take(self) -> None:
+        """Takes the agent's place, or gives it back."""
+        taken = not self._session.control.taken_over
+        self._session.take_over(taken)
+        if taken:
+            self.turn()
+        else:
+            self._hands.close()
+            self.notify("The agent goes on.", markup=False)
+
+    @on(GatePanel.Aiming)
+    def turn(self) -> None:
+        """What may be touched has changed."""
+        waits = self._session.turns.waiting is not None
+        if self._session.control.taken_over and not self._session.over:
+            self._hands.open(waits)
+        self.post_message(self.Touchable(waits or self._gate.aiming))
+
+    def touched(self, action: Action) -> None:
+        """The mirror was touched: the waiting action's place, or an act of the person's own."""
+        if not self._gate.aiming:
+            self._act(action)
+        elif action.at is not None:
+            self._gate.aim(action.at)
+            self.post_message(self.Aimed(Action("click", at=action.at)))
+
+    def type(self, text: str) -> bool:
+        """Letters meant for the phone; False where it is not the person's."""
+        if self._session.turns.waiting is None:
+            return False
+        self._hands.type(text)
+        return True
+
+    @on(HandsPanel.Acted)
+    def _acted(self, message: HandsPanel.Acted) -> None:
+        message.stop()
+        self._act(message.action)
+
+    def _act(self, action: Action) -> None:
+        screen = self._session.turns.waiting
+        if screen is None or not self._session.turns.answer(screen, action):
+            self.notify("The phone is not yours yet.", severity="warning", markup=False)

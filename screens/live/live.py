@@ -1,0 +1,443 @@
+"""A run while it happens: the phone, what is said, the open question, and the seat of whoever looks on."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, ClassVar, cast
+
+from textual import events, on
+from textual.actions import SkipAction
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Container, Horizontal, Vertical
+from textual.screen import Screen
+from textual.widgets import Footer, Input, TextArea
+
+from lab.errors import LabError
+from lab.plain import plain
+from lab.session import Session
+from lab.settings import Settings
+from lab.trace import Acting, Action, Asked, Ended, Paused, Proposed, Resumed, Started, Step
+from screens.clock import Clock, span
+from screens.describe import action_words
+from screens.fold import Fold
+from screens.live.banner import Banner
+from screens.live.bench import Bench
+from screens.live.dialogue import Dialogue
+from screens.live.reply import OpenQuestion
+from screens.live.result import Result
+from screens.live.seat import Seat
+from screens.live.watch import Gated, Happened, Kept, Refused, Turn, Waits, Watch
+from screens.phone.mirror import Mirror
+from screens.phone.touch import Touch, marks_of, touched
+from screens.seats import sees_outcomes
+
+if TYPE_CHECKING:
+    from screens.app import LabApp
+
+MORE = Binding.Group("More", compact=True)
+_TICK = 0.5
+"""Seconds between two looks at the clock."""
+_PATIENCE = 2.0
+"""Seconds that leaving waits, at most, for the last writes."""
+
+
+class LiveScreen(Screen[None]):
+    """Shows one session, which it starts after its first paint; what a seat may not know is never put in."""
+
+    HELP = """
+    A run while it happens. The agent's question appears beside the phone: type the answer, **Enter** sends it.
+    **ctrl+x** pauses the phone; **ctrl+x** again ends the run, **ctrl+r** goes on. **Esc** goes one step back and
+    loses nothing. **tab** walks through the panes, **+** shows one alone.
+    """
+    AUTO_FOCUS = "#transcript"
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-normal"), (160, "-wide")]
+    VERTICAL_BREAKPOINTS = [(0, "-short"), (32, "-tall")]
+    CSS = """
+    LiveScreen Banner { background: $primary 30%; color: $text; }
+    LiveScreen.-paused Banner { background: $warning; color: $text; }
+    LiveScreen.-asked Banner { background: $accent; color: $text; }
+    LiveScreen #panes { height: 1fr; }
+    LiveScreen #phone {
+        height: 1fr; border: round $surface-lighten-3; border-title-color: $text-muted;
+        border-subtitle-color: $text-muted;
+    }
+    LiveScreen #phone:focus { border: round $accent; border-title-color: $accent; }
+    LiveScreen.-short #phone { border: none; border-bottom: solid $surface-lighten-3; }
+    LiveScreen.-short #phone:focus { border: none; border-bottom: solid $accent; }
+    LiveScreen #beside { width: 1fr; height: 1fr; layout: vertical; }
+    LiveScreen #seat { max-height: 50%; }
+    LiveScreen.-wide #beside, LiveScreen.-blind.-normal #beside { layout: horizontal; }
+    LiveScreen.-wide #seat, LiveScreen.-blind.-normal #seat {
+        dock: right; width: 42%; height: 1fr; max-height: 100%;
+    }
+    LiveScreen #talk { height: 1fr; width: 1fr; }
+    LiveScreen.-short #talk, LiveScreen.-short #seat { border: none; padding: 0 0 0 1; }
+    LiveScreen.-short #seat { max-height: 5; }
+    LiveScreen.-short #talk { border-top: solid $surface-lighten-3; }
+    LiveScreen.-short #talk:focus-within { border-top: solid $accent; }
+    LiveScreen.-short Transcript > Static { margin: 0; }
+    LiveScreen #doing { color: $text-muted; }
+    LiveScreen .-agent { color: $text; }
+    LiveScreen .-person { padding-left: 2; color: $text-accent; }
+    LiveScreen .-note, LiveScreen .-thought { color: $text-muted; }
+    LiveScreen OpenQuestion, LiveScreen GatePanel, LiveScreen HandsPanel, LiveScreen Result {
+        border: round $surface-lighten-3; border-title-style: bold; padding: 0 1;
+    }
+    LiveScreen OpenQuestion:focus-within, LiveScreen GatePanel:focus-within, LiveScreen HandsPanel:focus-within,
+    LiveScreen Result:focus { border: round $accent; border-title-color: $accent; }
+    LiveScreen Result.-failed { border: round $error; border-title-color: $error; }
+    LiveScreen #asked, LiveScreen #waits { text-style: bold; margin-bottom: 1; }
+    LiveScreen.-short #asked, LiveScreen.-short #waits { margin-bottom: 0; }
+    LiveScreen.-short #waits { max-height: 5; }
+    LiveScreen ReplyText, LiveScreen #question Input { background: $surface; }
+    LiveScreen #sends, LiveScreen #gate-hint, LiveScreen #hands-state { color: $text-muted; }
+    LiveScreen Fold:focus { background: $surface-lighten-1; text-style: bold; }
+    LiveScreen Choices:focus { background: $surface; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+x", "pause", "Pause", priority=True, id="run.pause", tooltip="The phone stands still"),
+        Binding("ctrl+x", "end", "End the run", priority=True, id="run.end", tooltip="The run is over for good"),
+        Binding(
+            "ctrl+r", "go_on", "Go on", show=False, priority=True, id="run.resume", tooltip="The phone moves again"
+        ),
+        Binding(
+            "enter", "next", "Next", show=False, id="run.next", tooltip="On from here: the question, or after the end"
+        ),
+        Binding("s", "step", "Step", id="run.step", tooltip="One turn, then stand still"),
+        Binding("g", "gate", "Gate", id="run.gate", tooltip="Ask me before each action, or no longer"),
+        Binding("t", "take", "Take over", id="run.take", tooltip="Act in the agent's place, or give back"),
+        Binding("m", "sent", "Sent", show=False, group=MORE, id="run.sent", tooltip="Exactly what the agent was sent"),
+        Binding("y", "copy_id", "Copy id", show=False, group=MORE, id="run.copy", tooltip="Copy this run's id"),
+        Binding("escape", "back", "Back", show=False, group=MORE, id="run.back", tooltip="One step back, nothing lost"),
+    ]
+
+    def __init__(self, session: Session, *, clock: Clock | None = None) -> None:
+        super().__init__()
+        self.session = session
+        self.knows = sees_outcomes(session.spec.seat)
+        if session.spec.gate == "ask" and not self.knows:
+            raise LabError("live", f"a {session.spec.seat} lets no actions through", "Leave out --gate.", code=2)
+        self._clock = clock or Clock()
+        self._watch = Watch(session, self)
+        self._began = self._asked_since = self._clock.seconds()
+        self._paused = False
+        self._steps = 0
+        self._acting: Action | None = None
+        self._ended: Ended | None = None
+        self._banner = Banner()
+        self._mirror = Mirror(id="phone") if session.spec.mirror else None
+        self._seat = Seat(session.spec, session.agent.actor, knows=self.knows)
+        self._dialogue = Dialogue(self._clock, knows=self.knows)
+        self._question = OpenQuestion(session.person, self._clock)
+        self._bench = Bench(session) if self.knows else None
+        self._result = Result()
+
+    def compose(self) -> ComposeResult:
+        yield self._banner
+        with Horizontal(id="panes"):
+            if self._mirror is not None:
+                yield self._mirror
+            with Container(id="beside"):
+                yield self._seat
+                with Talk(id="talk", classes="pane"):
+                    yield self._dialogue
+                    yield self._question
+                    if self._bench is not None:
+                        yield self._bench
+                    yield self._result
+        yield Footer(show_command_palette=False)
+
+    # -- beginning and leaving -------------------------------------------------------------------------------
+
+    def on_mount(self) -> None:
+        self.set_class(not self.session.spec.mirror, "-blind")
+        self.query_one("#talk").border_title = "Dialogue"
+        if self._mirror is not None:
+            self._mirror.border_title = "Phone"
+            self._mirror.interactive = False
+        self._unfold()
+        self._tell()
+        self.call_after_refresh(self._begin)
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Gives the phone the width that its shape asks for; in a low terminal more, so that its words fit."""
+        if self._mirror is not None:
+            width, height = event.size
+            low = height < 32
+            self._mirror.zoom = "wide" if low else "fit"
+            self._mirror.styles.width = min(42 if low else round(height * 0.9), width // 2 + 2)
+
+    def _unfold(self) -> None:
+        """Opens as much of the seat as this terminal has room for; from here on the person folds."""
+        width, height = self.app.size
+        seat = self._seat
+        if width >= 160:
+            seat.unfold("task", "policy", "persona", "facts")
+        elif height >= 32:
+            seat.unfold("task", "policy", *(() if self.knows else ("persona",)))
+
+    def _begin(self) -> None:
+        self._began = self._clock.seconds()
+        self._watch.begin(self._mirror.post_frame if self._mirror else None)
+        self.set_interval(_TICK, self._tell)
+
+    def on_unmount(self) -> None:
+        unkept = self._question.unkept
+        if unkept is not None:
+            self._watch.do(partial(self.session.save_draft, *unkept))
+        self._watch.close(_PATIENCE)
+
+    # -- what happens ----------------------------------------------------------------------------------------
+
+    @on(Happened)
+    def _happened(self, message: Happened) -> None:
+        event = message.event
+        self._dialogue.show(event)
+        match event:
+            case Paused() | Resumed():
+                self._paused = isinstance(event, Paused)
+            case Asked():
+                self._sent(event.index, event.proposed)
+            case Acting():
+                self._acting = event.action
+                self._mark(event.action)
+            case Step():
+                self._acting, self._steps = None, event.index + 1
+                self._sent(event.index, event.proposed)
+            case Ended():
+                self._end(event)
+            case Started():
+                self._paused = False
+        self._tell()
+
+    def _end(self, event: Ended) -> None:
+        self._ended = event
+        self._close(self._question, self._bench)
+        self._result.ended(event, knows=self.knows)
+
+    def _close(self, *panels: OpenQuestion | Bench | None) -> None:
+        """Takes panels away, and the keys from what is no longer there."""
+        for panel in panels:
+            if panel is None:
+                continue
+            if panel.has_focus_within:
+                self._dialogue.focus_transcript()
+            panel.close()
+
+    def _sent(self, index: int, proposed: Proposed) -> None:
+        if self.knows and proposed.by is None:
+            self._seat.sent(index, proposed)
+
+    @on(Refused)
+    def _refused(self, message: Refused) -> None:
+        if message.last:
+            self._close(self._question, self._bench)
+            self._result.failed(message.error)
+        else:
+            text = plain(f"{message.error.message} {message.error.hint}".strip())
+            self.notify(text, title=plain(message.error.title), severity="error", markup=False)
+        self._tell()
+
+    # -- the question ----------------------------------------------------------------------------------------
+
+    @on(Waits)
+    def _waits(self, message: Waits) -> None:
+        question, panel = message.question, self._question
+        self._dialogue.question_open(question is not None)
+        self.set_class(question is not None, "-asked")
+        if question is None:
+            self._close(panel)
+        else:
+            self._asked_since = self._clock.seconds()
+            panel.open(question, "")
+            self._ring()
+        self._tell()
+
+    def _ring(self) -> None:
+        settings: Settings = getattr(self.app, "settings", Settings())
+        if settings.bell:
+            self.app.bell()
+        if not self.is_current:
+            self.notify("A question waits in the live run: F3 goes there.", markup=False)
+
+    @on(Kept)
+    def _kept(self, message: Kept) -> None:
+        self._question.restore(message.question, message.draft)
+
+    @on(OpenQuestion.Drafted)
+    def _drafted(self, message: OpenQuestion.Drafted) -> None:
+        self._watch.do(partial(self.session.save_draft, message.question, message.text))
+
+    @on(OpenQuestion.Sent)
+    def _send(self, message: OpenQuestion.Sent) -> None:
+        if not self.session.questions.answer(message.question, message.reply):
+            self.notify("The question was taken back before; nothing was sent.", severity="warning", markup=False)
+
+    # -- a developer's hands ---------------------------------------------------------------------------------
+
+    @on(Gated)
+    def _gated(self, message: Gated) -> None:
+        if self._bench is not None:
+            left = message.proposed is None and self._bench.deciding
+            self._bench.gated(message.proposed, self._watch.tree)
+            if left:
+                self._dialogue.focus_transcript()
+        if message.proposed is not None:
+            self._sent(self._steps, message.proposed)
+        self._mark(message.proposed.action if message.proposed else None)
+        self._tell()
+
+    @on(Turn)
+    def _turn(self) -> None:
+        if self._bench is not None:
+            self._bench.turn()
+        self._tell()
+
+    @on(Bench.Touchable)
+    def _touchable(self, message: Bench.Touchable) -> None:
+        if self._mirror is not None:
+            self._mirror.interactive = message.on
+
+    @on(Bench.Aimed)
+    def _aimed(self, message: Bench.Aimed) -> None:
+        self._mark(message.action)
+
+    @on(Mirror.Tapped)
+    @on(Mirror.Dragged)
+    @on(Mirror.Wheeled)
+    def _touched(self, message: Touch) -> None:
+        if self._bench is not None:
+            self._bench.touched(touched(message))
+
+    def on_key(self, event: events.Key) -> None:
+        """Letters typed over the mirror begin the line that is typed into the phone."""
+        if self._bench is None or self.focused is not self._mirror or not event.is_printable:
+            return
+        if event.character is not None and self._bench.type(event.character):
+            event.stop()
+
+    def action_take(self) -> None:
+        if self._bench is not None:
+            self._bench.take()
+        self._tell()
+
+    def action_gate(self) -> None:
+        if self._bench is not None:
+            self._bench.toggle_gate()
+
+    def action_step(self) -> None:
+        self._watch.do(self.session.one_turn)
+
+    def action_sent(self) -> None:
+        fold = self.query_one("#seat-sent", Fold)
+        fold.folded = False
+        fold.focus()
+        self.call_after_refresh(fold.scroll_visible, top=True, animate=False)
+
+    # -- keys that everyone has ------------------------------------------------------------------------------
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        over = self.session.over
+        match action:
+            case "pause":
+                return not self._paused and not over
+            case "end" | "go_on":
+                return self._paused and not over
+            case "step" | "gate" | "take":
+                return self.knows and not over
+            case "sent":
+                return self.knows
+            case "next":
+                return over or (self._question.question is not None and not self._question.has_focus_within)
+        return True
+
+    def action_pause(self) -> None:
+        self.session.control.pause()
+        self._watch.do(self.session.pause)
+
+    def action_go_on(self) -> None:
+        self._watch.do(self.session.go_on)
+
+    def action_end(self) -> None:
+        self._watch.do(self.session.stop)
+
+    def action_next(self) -> None:
+        """To the open question; after the end to the replay, or for a participant back."""
+        app = cast("LabApp", self.app)
+        if not self.session.over:
+            self._question.focus_answer()
+        elif self.knows and self.session.failure is None:
+            app.open_replay(self.session.trace_id)
+        else:
+            app.open_home()
+
+    def action_back(self) -> None:
+        """From a field to what holds it, from there to no field, from there out of the room; the run goes on."""
+        if self.query("HelpPanel"):
+            self.app.action_hide_help_panel()
+        elif self._bench is not None and self._bench.back():
+            return
+        elif isinstance(self.focused, TextArea | Input):
+            self._question.keep_draft()
+            self.query_one("#transcript").focus()
+        else:
+            raise SkipAction  # the app's own: to Home, with the run going on
+
+    def action_copy_id(self) -> None:
+        self.app.copy_to_clipboard(self.session.trace_id)
+        self.notify("The run's id is copied.", markup=False)
+
+    # -- what stands above and beside ------------------------------------------------------------------------
+
+    def _mark(self, action: Action | None) -> None:
+        if self._mirror is not None:
+            self._mirror.mark(marks_of(action))
+
+    def _tell(self) -> None:
+        """The banner, the line under the dialogue, the age of the picture."""
+        self.set_class(self._paused and not self.session.over, "-paused")
+        banner, now = self._banner, self._clock.seconds()
+        banner.left = self._state()
+        banner.right = self._times(now)
+        self._dialogue.say(self._doing())
+        self.refresh_bindings()
+
+    def _times(self, now: float) -> str:
+        steps = f"{self._steps} of {self.session.spec.task.budget} steps   " if self.knows else ""
+        asked = ""
+        if self._question.question is not None:
+            asked = f"question {span(now - self._asked_since)}   "
+        return f"{steps}{asked}run {span(now - self._began)}"
+
+    def _state(self) -> str:
+        if self.session.failure is not None:
+            return "■ stopped: nothing more can be kept"
+        if self._ended is not None:
+            return "■ this run is over"
+        if self._paused:
+            return "‖ paused: ctrl+x again ends the run, ctrl+r goes on"
+        if self._question.question is not None:
+            there = "" if self._question.has_focus_within else ": Enter goes there"
+            return f"? the agent waits for your answer{there}"
+        if self.session.decisions.waiting is not None:
+            return "? the agent waits for your decision"
+        return "● you act" if self.session.control.taken_over else "● the agent works"
+
+    def _doing(self) -> str:
+        """In one line what goes on; one and the same for those who may not know."""
+        if self.session.over or self._paused:
+            return ""
+        if self._question.question is not None or self.session.decisions.waiting is not None:
+            return ""
+        if not self.knows:
+            return "working ..."
+        if self.session.turns.waiting is not None:
+            return "waiting for your hands"
+        return f"doing: {action_words(self._acting, self._watch.tree)}" if self._acting else "thinking ..."
+
+
+class Talk(Vertical):
+    """The dialogue with whatever waits for the person beneath it."""
+
+    ALLOW_MAXIMIZE = True

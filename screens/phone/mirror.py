@@ -1,0 +1,318 @@
+"""The one widget that shows a phone: half-block pixels, its texts in real characters, taps and drags back to it."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+from textual import events
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.geometry import Offset, Region
+from textual.message import Message
+from textual.reactive import reactive
+from textual.widget import Widget
+
+from lab.seams import Frame
+from lab.uitree import UiTree
+from screens.phone.canvas import Canvas
+from screens.phone.fit import ZOOMS, Fit, Zoom
+from screens.phone.marks import Mark
+from screens.phone.newest import Newest
+from screens.phone.shot import Shot, View
+
+if TYPE_CHECKING:
+    from screens.phone.painter import Painted
+
+__all__ = ["Mark", "Mirror"]
+
+Point = tuple[int, int]
+
+STALE = 5.0
+"""Seconds after which a live picture is called stale."""
+LONG = 0.5
+"""Seconds that a button is held for a long press."""
+
+
+class Mirror(Widget, can_focus=True):
+    """A phone. Frames may come from any thread; the newest wins, and none is ever queued."""
+
+    DEFAULT_CSS = """
+    Mirror {
+        width: 1fr; height: 1fr; min-width: 12; min-height: 8;
+        border: round $border-blurred;
+        border-subtitle-align: right;
+        &:focus { border: round $border; }
+        &.-stale { border: dashed $border-blurred; border-subtitle-color: $text-warning; }
+    }
+    """
+    HELP = """
+    ## The phone
+    A click taps, a held click is a long press, a drag swipes, the wheel scrolls. Words are drawn as real characters
+    over the picture; `o` shows the bare picture, `v` changes the view, and in the enlarged view the arrows move it.
+    """
+    BINDING_GROUP_TITLE = "Phone"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("o", "toggle_overlay", "Words", id="mirror.overlay", tooltip="Draw words as characters, or not"),
+        Binding("v", "next_zoom", "View", id="mirror.zoom", tooltip="All of it, wider, or enlarged"),
+        Binding("left,h", "pan(-1,0)", "Left", show=False, id="mirror.left", tooltip="Look further left"),
+        Binding("right,l", "pan(1,0)", "Right", show=False, id="mirror.right", tooltip="Look further right"),
+        Binding("up,k", "pan(0,-1)", "Up", show=False, id="mirror.up", tooltip="Look further up"),
+        Binding("down,j", "pan(0,1)", "Down", show=False, id="mirror.down", tooltip="Look further down"),
+    ]
+
+    overlay: reactive[bool] = reactive(True, repaint=False)
+    """Whether the phone's texts are drawn as characters over the picture."""
+    zoom: reactive[Zoom] = reactive[Zoom]("fit", repaint=False)
+    """`fit`, `wide` or `2x` (see `screens.phone.fit`)."""
+    pan: reactive[Point] = reactive((0, 0), repaint=False)
+    """In `2x`: the phone's pixel at the top left."""
+    interactive: reactive[bool] = reactive(True, repaint=False)
+    """Whether clicks, drags and the wheel are passed on."""
+    fps: reactive[int] = reactive(20, repaint=False)
+    """No more pictures than this are painted in a second."""
+    age: reactive[float | None] = reactive(None, repaint=False)
+    """Seconds since the live picture shown was taken; None for a still and before the first."""
+
+    @dataclass
+    class Tapped(Message):
+        """The phone was clicked at pixel `at`; `long` where the button was held, or the right one used."""
+
+        mirror: Mirror
+        at: Point
+        long: bool
+
+        @property
+        def control(self) -> Mirror:
+            return self.mirror
+
+    @dataclass
+    class Dragged(Message):
+        """A finger was drawn from pixel `at` to pixel `to` in `ms` milliseconds."""
+
+        mirror: Mirror
+        at: Point
+        to: Point
+        ms: int
+
+        @property
+        def control(self) -> Mirror:
+            return self.mirror
+
+    @dataclass
+    class Wheeled(Message):
+        """The wheel was turned at pixel `at`; `direction` is where in the content one wants to go."""
+
+        mirror: Mirror
+        at: Point
+        direction: Literal["up", "down"]
+
+        @property
+        def control(self) -> Mirror:
+            return self.mirror
+
+    class _Ready(Message, bubble=False):
+        """The thread has painted something; a later one makes an earlier one pointless."""
+
+        def can_replace(self, message: Message) -> bool:
+            return isinstance(message, Mirror._Ready)
+
+    def __init__(
+        self,
+        *,
+        name: str | None = None,
+        id: str | None = None,
+        classes: str | None = None,
+        disabled: bool = False,
+        notice: str = "waiting for a picture",
+    ) -> None:
+        super().__init__(name=name, id=id, classes=classes, disabled=disabled)
+        self._canvas = Canvas(notice)
+        self._newest = Newest(self._canvas.codes, lambda: self.post_message(self._Ready()))
+        self._shown: Painted | None = None
+        self._shown_number = 0
+        self._taken: float | None = None
+        self._said = ""
+        self._marks: tuple[Mark, ...] = ()
+        self._pressed: events.MouseDown | None = None
+        self._drawn_at: deque[float] = deque(maxlen=128)
+
+    def compose(self) -> ComposeResult:
+        yield self._canvas
+
+    # What it shows
+
+    def show(self, frame: Frame) -> None:
+        """Shows a live picture soon; a newer one that comes before it is painted takes its place."""
+        self.post_frame(frame)
+
+    def post_frame(self, frame: Frame) -> None:
+        """As `show`, from any thread; never blocks."""
+        self._taken = frame.at
+        self._newest.put(shot=Shot(frame.rgb, frame.size, frame.tree, live=True))
+
+    def show_still(self, image: bytes | None, size: Point | None, tree: UiTree | None) -> None:
+        """Shows a stored picture (PNG or JPEG bytes); without one the tree's texts and boxes, without both a notice."""
+        self._taken = None
+        self._newest.put(shot=Shot(None, size, tree, stored=image))
+
+    def mark(self, marks: Sequence[Mark]) -> None:
+        """Draws these marks over the phone, instead of those before."""
+        self._marks = tuple(marks)
+        self._draw()
+
+    @property
+    def settled(self) -> bool:
+        """Whether everything asked for so far is on the screen."""
+        return self._shown_number == self._newest.asked
+
+    @property
+    def rate(self) -> float:
+        """Pictures that were drawn in the last two seconds, a second."""
+        since = time.monotonic() - 2.0
+        return sum(at > since for at in self._drawn_at) / 2.0
+
+    @property
+    def age_text(self) -> str:
+        """How old the picture is, in words; empty for a still."""
+        if self.age is None:
+            return ""
+        if self.age < 1.5:
+            return f"live · {self.rate:.0f} fps" if self.rate >= 1 else "live"
+        words = f"{self.age:.0f} s old" if self.age < 120 else f"{self.age / 60:.0f} min old"
+        return f"stale · {words}" if self.age >= STALE else words
+
+    @property
+    def fit(self) -> Fit | None:
+        """Where the phone lies in the widget's cells, as last drawn."""
+        return self._shown.fit if self._shown is not None else None
+
+    @property
+    def rows_drawn(self) -> int:
+        """Rows drawn again since it was made."""
+        return self._canvas.rows_drawn
+
+    def _on_mirror__ready(self) -> None:
+        if self._newest.painted is None:
+            return
+        self._shown_number, self._shown = self._newest.painted
+        if self._draw():
+            self._drawn_at.append(time.monotonic())
+        self._tell_age()
+
+    def _draw(self) -> int:
+        return self._canvas.draw(self._shown, self._marks) if self._shown is not None else 0
+
+    # How it is looked at
+
+    def _on_mount(self, event: events.Mount) -> None:
+        self.set_interval(0.5, self._tell_age)
+
+    def _on_unmount(self) -> None:
+        self._newest.close()
+
+    def _on_resize(self, event: events.Resize) -> None:
+        self.call_after_refresh(self._look)
+
+    def watch_overlay(self) -> None:
+        self._look()
+
+    def watch_zoom(self) -> None:
+        self.refresh_bindings()
+        self._look()
+
+    def watch_pan(self) -> None:
+        self._look()
+
+    def watch_fps(self, fps: int) -> None:
+        self._newest.fps = fps
+
+    def watch_age(self) -> None:
+        self.set_class(self.age is not None and self.age >= STALE, "-stale")
+        self._say(self.age_text)
+
+    def _say(self, words: str) -> None:
+        """Puts words on the lower border, and has that row alone drawn again: Textual would redraw the phone."""
+        if words != self._said:
+            self._said = words
+            self._border_subtitle = Content(words) if words else None
+            self.refresh(Region(-1, self.size.height, self.size.width + 2, 1))
+
+    def _look(self) -> None:
+        """Has the newest picture painted as it is looked at now."""
+        size = self._canvas.size
+        if not self.is_mounted or not size.area:
+            return
+        few = not self.app.is_headless and self.app.console.color_system not in (None, "truecolor")
+        colours = 256 if few else 1 << 24
+        self._newest.put(view=View((size.width, size.height), self.overlay, self.zoom, self.pan, colours))
+
+    def _tell_age(self) -> None:
+        """Looks at the clock; the words change only when they would read otherwise."""
+        self.age = None if self._taken is None or self._shown is None else max(0.0, time.monotonic() - self._taken)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        return self.zoom == "2x" if action == "pan" else True
+
+    def action_toggle_overlay(self) -> None:
+        self.overlay = not self.overlay
+
+    def action_next_zoom(self) -> None:
+        self.zoom = ZOOMS[(ZOOMS.index(self.zoom) + 1) % len(ZOOMS)]
+
+    def action_pan(self, across: int, down: int) -> None:
+        """Moves the enlarged part by a third of what is seen."""
+        fit = self.fit
+        if fit is not None:
+            x, y = fit.x0 + across * (fit.x1 - fit.x0) / 3, fit.y0 + down * (fit.y1 - fit.y0) / 3
+            most = fit.size[0] - (fit.x1 - fit.x0), fit.size[1] - (fit.y1 - fit.y0)
+            self.pan = round(min(max(x, 0), most[0])), round(min(max(y, 0), most[1]))
+
+    # What is done to it
+
+    def _cell(self, event: events.MouseEvent) -> Offset:
+        """A mouse event's cell, counted from the canvas's corner."""
+        return event.screen_offset - self._canvas.region.offset
+
+    def _pixel(self, event: events.MouseEvent) -> Point | None:
+        """The phone's pixel under a mouse event, or None: beside the phone, not interactive, nothing shown."""
+        fit = self.fit
+        return fit.pixel(*self._cell(event)) if fit is not None and self.interactive else None
+
+    async def _on_mouse_down(self, event: events.MouseDown) -> None:
+        if self._pixel(event) is not None:
+            event.stop()
+            self._pressed = event
+            self.capture_mouse()
+
+    async def _on_mouse_up(self, event: events.MouseUp) -> None:
+        pressed, self._pressed = self._pressed, None
+        fit = self.fit
+        if pressed is None:
+            return
+        event.stop()
+        self.release_mouse()
+        at = self._pixel(pressed)
+        if fit is None or at is None:
+            return
+        held = event.time - pressed.time
+        if self._cell(event) == self._cell(pressed):
+            self.post_message(self.Tapped(self, at, held >= LONG or pressed.button == 3))
+        else:
+            self.post_message(self.Dragged(self, at, fit.nearest(*self._cell(event)), max(1, round(held * 1000))))
+
+    def _on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
+        self._wheel(event, "up")
+
+    def _on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
+        self._wheel(event, "down")
+
+    def _wheel(self, event: events.MouseEvent, direction: Literal["up", "down"]) -> None:
+        at = self._pixel(event)
+        if at is not None:
+            event.stop()
+            self.post_message(self.Wheeled(self, at, direction))

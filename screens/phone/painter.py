@@ -1,0 +1,266 @@
+"""From a phone's picture and tree to cells: what the mirror's own thread does."""
+
+from __future__ import annotations
+
+import io
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from PIL import Image
+
+from lab.uitree import Bounds, UiTree
+from screens.phone import paint
+from screens.phone.fit import Fit, fit
+from screens.phone.glyphs import TAIL, Codes, glyphs, width_of
+from screens.phone.items import Words
+from screens.phone.paint import Cells
+from screens.phone.picture import BLANK_INK, BLANK_PHONE, Picture
+from screens.phone.reading import Found, Reading, erased, unseen
+from screens.phone.shot import Shot, View
+from screens.phone.typeset import Placed, typeset
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Grid = NDArray[np.uint32]
+
+NO_SCREENSHOT = "no screenshot in this run"
+_PHONE = (1080, 2400)
+"""The size of a phone of which nothing is known."""
+_EDGE = 3
+"""A text may cover fewer cells of something than this: the edge of a bubble, not an icon."""
+_APART = 48
+"""Summed over channels: paper that differs by less from what is drawn needs no patch of its own."""
+
+
+class Painted(NamedTuple):
+    """Cells of the whole widget, where the phone lies in them, and the texts drawn on it."""
+
+    cells: Cells
+    fit: Fit | None
+    texts: tuple[Placed, ...] = ()
+
+
+_Seen = tuple["Grid", list[Words], tuple[Bounds, ...]]
+
+
+class Painter:
+    """Paints shots one after another, each from what changed since the last. Not for two threads at once."""
+
+    def __init__(self, codes: Codes | None = None) -> None:
+        self.codes = codes or Codes()
+        self._picture = Picture()
+        self.reading = Reading()
+        self._pixels: Grid | None = None
+        self._fit: Fit | None = None
+        self._stored: tuple[bytes, Shot] | None = None
+        self._placed: tuple[list[Words], list[Placed]] = ([], [])
+        self._shot: Shot | None = None
+        self._large = 0.0
+        self._seen: _Seen = (np.zeros((0, 0), np.uint32), [], ())
+        self._last: tuple[View, Painted] | None = None
+
+    def paint(self, shot: Shot, view: View) -> Painted:
+        """The cells of a shot in a view."""
+        shot = self._decoded(shot)
+        cells = paint.empty(view.cells[1], view.cells[0])
+        placed_at = fit(_size(shot), view.cells, view.zoom, view.pan)
+        if placed_at is None:
+            return Painted(cells, None)
+        if placed_at != self._fit:
+            self._pixels, self._placed, self._fit = None, ([], []), placed_at
+        if self._shot is not None and not (shot.live and self._shot.live):
+            self.reading = Reading()
+        self._shot = shot
+        seen = self._look(shot, view, placed_at)
+        if seen is None and self._last is not None and self._last[0] == view:
+            return self._last[1]
+        image, words, things = seen or self._seen
+        self._seen = image, words, things
+        pixels = self._picture.pixels(image, placed_at)
+        few = view.colours <= 256
+        pixels = paint.to_256(pixels) if few else paint.rounded(paint.steady(pixels, self._pixels))
+        self._pixels = pixels
+        phone = paint.half_blocks(pixels)
+        mean = paint.between(phone.fg, phone.bg)
+        texts = self._set(words, things, placed_at, _Room(phone, mean, placed_at))
+        self._large = _large([one.em for one in words], placed_at)
+        self._draw(phone, mean, texts)
+        if few:
+            phone = Cells(phone.codes, paint.to_256(phone.fg), paint.to_256(phone.bg))
+        _join_runs(phone)
+        part = (
+            slice(placed_at.top, placed_at.top + placed_at.rows),
+            slice(placed_at.left, placed_at.left + placed_at.cols),
+        )
+        for whole, piece in zip(cells, phone, strict=True):
+            whole[part] = piece
+        self._last = view, Painted(cells, placed_at, tuple(texts))
+        return self._last[1]
+
+    def _decoded(self, shot: Shot) -> Shot:
+        """A shot as pixels; the last one that was stored as a file is remembered, for it is often looked at anew."""
+        if shot.stored is None:
+            return shot
+        if self._stored is None or self._stored[0] is not shot.stored:
+            self._stored = shot.stored, decoded(shot)
+        return self._stored[1]._replace(tree=shot.tree)
+
+    def _look(self, shot: Shot, view: View, where: Fit) -> _Seen | None:
+        """The picture to draw, its texts' ink taken out, those texts, and what they must not cover; None: as before."""
+        size = _size(shot)
+        if shot.rgb is None:
+            words = unseen(shot.tree, size) if shot.tree is not None else [_notice(size, where)]
+            self._picture.blank(size, _tappable(shot.tree, size) if shot.tree is not None else [], where)
+            return self._picture.raw, words, ()
+        changed = self._picture.take(shot.rgb, size, where)
+        if not view.overlay:
+            return self._picture.raw, [], ()
+        before = self.reading.shown
+        found: list[Found] = self.reading.read(self._picture, shot.tree, changed)
+        if changed is None and found is before and self._last is not None and self._last[0].overlay:
+            return None
+        return erased(self._picture.raw, found), [one.words for one in found], self.reading.things
+
+    def _set(self, words: list[Words], things: tuple[Bounds, ...], where: Fit, room: _Room) -> list[Placed]:
+        if words != self._placed[0]:
+            self._placed = words, typeset(words, things, where, room.reach)
+        return self._placed[1]
+
+    def _draw(self, phone: Cells, mean: Grid, texts: list[Placed]) -> None:
+        """Lines of text over the picture: on what is there, or on their own paper if unread there."""
+        codes: list[int] = []
+        counts: list[int] = []
+        looks: list[tuple[int, int, int, int, bool]] = []
+        for placed in texts:
+            words, before = placed.words, len(codes)
+            for text, width in placed.line:
+                codes.append(self.codes.of(text))
+                if width == 2:
+                    codes.append(TAIL)
+            counts.append(len(codes) - before)
+            paper = words.paper if words.flat else int(mean[placed.row, placed.column + counts[-1] // 2])
+            colour = paint.legible(words.colour, paper) | (paint.BOLD if words.em >= self._large else 0)
+            looks.append((placed.row, placed.column, colour, paper, words.flat))
+        if not texts:
+            return
+        each = np.repeat(np.array(looks, np.int64), counts, axis=0)
+        row, start, colours, papers, flat = each.T
+        glyph = np.array(codes, np.uint32)
+        column = start + np.arange(len(codes)) - np.repeat(np.cumsum(counts) - counts, counts)
+        ground = mean[row, column - (glyph == TAIL)]
+        paper = papers.astype(np.uint32)
+        ground = np.where((flat != 0) & (_differ(ground, paper) > _APART), paint.rounded(paper), ground)
+        phone.codes[row, column] = glyph
+        phone.bg[row, column] = ground
+        phone.fg[row, column] = colours.astype(np.uint32)
+
+
+def _size(shot: Shot) -> tuple[int, int]:
+    """A shot's size: as given, else as its tree's outermost boxes say."""
+    if shot.size is not None and min(shot.size) > 0:
+        return shot.size
+    if shot.tree is not None:
+        right = max((node.bounds.right for node in shot.tree.roots), default=0)
+        bottom = max((node.bounds.bottom for node in shot.tree.roots), default=0)
+        if 0 < right < 20_000 and 0 < bottom < 20_000:
+            return right, bottom
+    return _PHONE
+
+
+def _notice(size: tuple[int, int], where: Fit) -> Words:
+    """The words of a phone of which nothing was kept."""
+    line = glyphs(NO_SCREENSHOT)
+    half = int(width_of(line) * where.cell_width / 2)
+    middle = size[0] // 2, int(size[1] * 0.45)
+    box = Bounds(0, middle[1] - 40, size[0], middle[1] + 40)
+    narrow = half * 2 > size[0]
+    ink = box if narrow else Bounds(middle[0] - half, box.top, middle[0] + half, box.bottom)
+    if narrow:
+        rows = 3 * where.cell_height
+        box = ink = Bounds(0, int(middle[1] - rows / 2), size[0], int(middle[1] + rows / 2))
+    return Words(line, box, ink, box, middle[1], 40, 3 if narrow else 1, BLANK_INK, BLANK_PHONE, True)
+
+
+def _tappable(tree: UiTree, size: tuple[int, int]) -> list[Bounds]:
+    """The boxes of what can be tapped, but for those that fill much of the screen."""
+    screen = Bounds(0, 0, *size)
+    return [
+        box for node in tree.nodes() if node.clickable and 0 < (box := node.bounds.cut(screen)).area < 0.3 * screen.area
+    ]
+
+
+def decoded(shot: Shot) -> Shot:
+    """A shot whose stored picture, if it has one, is pixels; one that cannot be read counts as none."""
+    if shot.stored is None:
+        return shot
+    try:
+        with Image.open(io.BytesIO(shot.stored)) as image:
+            return shot._replace(rgb=image.convert("RGB").tobytes(), size=image.size, stored=None)
+    except (OSError, ValueError, SyntaxError, Image.DecompressionBombError):
+        return shot._replace(stored=None)
+
+
+def _differ(some: Grid, others: Grid) -> NDArray[np.int32]:
+    """Summed difference of packed colours, each from its like."""
+    one, other = np.broadcast_arrays(some, others)
+    a, b = np.ascontiguousarray(one).view(np.uint8), np.ascontiguousarray(other).view(np.uint8)
+    channels = (np.maximum(a, b) - np.minimum(a, b)).reshape(*one.shape, 4)
+    total: NDArray[np.int32] = np.add.reduce(channels, axis=-1, dtype=np.int32)
+    return total
+
+
+def _large(ems: list[float], where: Fit) -> float:
+    """The font size from which a text counts as a title and is drawn bold, for a terminal has one size only."""
+    usual = sorted(ems)[len(ems) // 3] if ems else 0.0
+    return max(1.32 * usual, 0.035 * where.size[0])
+
+
+class _Room:
+    """What of a picture a text may run out over: its own paper and plain ground, no more than an edge of all else."""
+
+    def __init__(self, phone: Cells, mean: Grid, where: Fit) -> None:
+        before = np.concatenate([mean[:, :1], mean[:, :-1]], axis=1)
+        self._uneven = (_differ(phone.fg, phone.bg) > _APART) | (_differ(mean, before) > _APART)
+        self._mean, self._where = mean, where
+        self._rows: dict[int, list[tuple[int, int]]] = {}
+
+    def reach(self, words: Words) -> tuple[int, int]:
+        """The columns that a text may take: from its ink on, both ways, up to the last cell of an edge."""
+        where = self._where
+        row = min(max(int(where.row(words.middle)), 0), where.rows - 1)
+        first = min(max(int(where.column(words.ink.left)), 0), where.cols - 1)
+        last = min(max(int(where.column(words.ink.right)) + 1, 1), where.cols)
+        if not words.flat:
+            return 0, where.cols
+        busy = [column for column, colour in self._row(row) if not _alike(colour, words.paper)]
+        left, right = [c for c in busy if c < first], [c for c in busy if c >= last]
+        return (left[-_EDGE] + 1 if len(left) >= _EDGE else 0), (
+            right[_EDGE - 1] if len(right) >= _EDGE else where.cols
+        )
+
+    def _row(self, row: int) -> list[tuple[int, int]]:
+        """The cells of a row that show more than plain ground: column and colour."""
+        if row not in self._rows:
+            columns = np.flatnonzero(self._uneven[row])
+            self._rows[row] = list(zip(columns.tolist(), self._mean[row, columns].tolist(), strict=True))
+        return self._rows[row]
+
+
+def _alike(one: int, other: int) -> bool:
+    """Whether two packed colours differ by no more than a patch would be needed for."""
+    red, green, blue = (
+        abs((one & 255) - (other & 255)),
+        (one >> 8 & 255) - (other >> 8 & 255),
+        (one >> 16) - (other >> 16),
+    )
+    return red + abs(green) + abs(blue) <= _APART
+
+
+def _join_runs(phone: Cells) -> None:
+    """Gives blanks the foreground before them: a run of text goes on, and is written as one."""
+    blank = phone.codes == paint.BLANK
+    blank[:, 0] = False
+    before = np.where(blank, 0, np.arange(phone.codes.shape[1]))
+    np.maximum.accumulate(before, axis=1, out=before)
+    phone.fg[:] = np.take_along_axis(phone.fg, before, axis=1)

@@ -1,0 +1,31 @@
+"""What is to be painted and how it is looked at: light enough to be named before anything heavy is loaded."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from lab.uitree import UiTree
+from screens.phone.fit import Zoom
+
+
+class View(NamedTuple):
+    """How a phone is looked at: `cells` is columns, rows; `colours` is 256 where the terminal has no more."""
+
+    cells: tuple[int, int]
+    overlay: bool = True
+    zoom: Zoom = "fit"
+    pan: tuple[int, int] = (0, 0)
+    colours: int = 1 << 24
+
+
+class Shot(NamedTuple):
+    """A picture, as height x width x 3 bytes or as a stored file (PNG, JPEG) or none; its size or none; a tree or none.
+
+    `live` shots follow one another on one phone: without a tree, such a one keeps the last tree's texts.
+    """
+
+    rgb: bytes | None = None
+    size: tuple[int, int] | None = None
+    tree: UiTree | None = None
+    live: bool = False
+    stored: bytes | None = None

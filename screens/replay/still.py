@@ -1,0 +1,54 @@
+"""The pane of a replayed phone: as wide as its shape asks, the step's action drawn on it."""
+
+from __future__ import annotations
+
+from textual.app import ComposeResult
+from textual.containers import Vertical
+
+from lab.trace import Ended, Point
+from screens.phone.mirror import Mirror
+from screens.replay.drawn import marks_of
+from screens.replay.reel import View
+
+PHONE: Point = (1080, 2400)
+"""The shape of a phone whose size nobody recorded."""
+_BARE = 0.6
+"""The part of its width that a phone without a picture gets; the words beside it get the rest."""
+_BORDER = 2
+
+
+class Still(Vertical):
+    """A mirror that nobody taps."""
+
+    def __init__(self, id: str, *, overlay: bool) -> None:
+        super().__init__(id=id)
+        self.mirror = Mirror(classes="pane", notice="")
+        self.mirror.interactive = False
+        self.mirror.overlay = overlay
+        self.phone = PHONE
+        """The recorded phone's size in pixels, where a step says nothing else."""
+        self._shape = PHONE
+        self._bare = False
+
+    def compose(self) -> ComposeResult:
+        yield self.mirror
+
+    def show(self, view: View, *, after: bool) -> None:
+        """Draws the screen before the step with its action, or the one after it."""
+        after = after and view.after is not None
+        seen = view.after if after and view.after is not None else view.before
+        shape, bare = seen.size or self.phone, view.image is None and seen.tree is None
+        if (shape, bare) != (self._shape, self._bare):
+            self._shape, self._bare = shape, bare
+            self.take_room()
+        self.mirror.show_still(view.image, shape, seen.tree)
+        self.mirror.mark([] if after or isinstance(view.event, Ended) else marks_of(view.event, shape))
+        self.mirror.border_title = "After" if after else "Last screen" if isinstance(view.event, Ended) else "Before"
+
+    def take_room(self) -> None:
+        """Sets the width from the height there is; laid out anew only where that makes another."""
+        rows = max(1, self.screen.size.height - 3 - _BORDER)
+        columns = round(rows * 2 * self._shape[0] / self._shape[1] * (_BARE if self._bare else 1))
+        wanted = min(max(columns, 12), round(self.screen.size.width * 0.4)) + _BORDER
+        if self.styles.width is None or self.styles.width.value != wanted:
+            self.styles.width = wanted
