@@ -163,3 +163,9 @@ def test_a_file_that_cannot_be_read_gets_a_sentence(tmp_path: Path) -> None:
     (tmp_path / "big.json").write_bytes(b"12345")
     with pytest.raises(LabError, match="more than the 4"):
         read_file(tmp_path / "big.json", most=4)
+
+
+@pytest.mark.parametrize("data", [b"[" * 100_000, b"{a: " * 100_000, b"- " * 50_000], ids=["lists", "maps", "dashes"])
+def test_yaml_that_nests_without_end_is_refused_and_the_process_lives(data: bytes) -> None:
+    with pytest.raises(LabError, match="nested too deeply"):
+        read_yaml(data, "task file x.yaml")
