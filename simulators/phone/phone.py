@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 _LOOK = 0.25
 """Seconds between two looks at `stop` while nothing changes."""
+_ALIVE = 1.0
+"""Seconds after which a picture that did not change is given again, as one of now."""
 
 
 class Phone:
@@ -61,11 +63,15 @@ class Phone:
                 self._put(state)
 
     def frames(self, stop: threading.Event) -> Iterator[Frame]:
-        """The picture at once, then each time it changed, until `stop` is set or the phone is closed."""
+        """The picture at once, then each time it changed, and about once a second with the same number if it did not.
+
+        Until `stop` is set or the phone is closed.
+        """
         seen, number, last = -1, -1, b""
         while True:
             with self._changed:
-                while self._version == seen and not stop.is_set() and not self._closed:
+                due = time.monotonic() + _ALIVE
+                while self._version == seen and time.monotonic() < due and not stop.is_set() and not self._closed:
                     self._changed.wait(_LOOK)
                 if stop.is_set() or self._closed:
                     return
@@ -73,7 +79,7 @@ class Phone:
                 rgb = drawn.rgb
             if rgb != last:
                 number, last = number + 1, rgb
-                yield Frame(rgb, (WIDTH, HEIGHT), drawn.tree, time.monotonic(), number)
+            yield Frame(last, (WIDTH, HEIGHT), drawn.tree, time.monotonic(), number)
 
     def snapshot(self) -> dict[str, Any]:
         """The whole state, as a JSON value of its own."""

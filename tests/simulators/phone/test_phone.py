@@ -152,7 +152,7 @@ def test_texts_have_room_for_the_cells_of_a_text_mirror() -> None:
             assert fits >= min(fonts.cells(node.text), 12), node
 
 
-def test_frames_come_at_once_then_only_when_something_changed() -> None:
+def test_frames_come_at_once_then_with_another_number_when_something_changed() -> None:
     phone, stop = Phone(), threading.Event()
     stream = phone.frames(stop)
     first = next(stream)
@@ -163,7 +163,8 @@ def test_frames_come_at_once_then_only_when_something_changed() -> None:
     def read() -> None:
         for frame in stream:
             got.append(frame)
-            seen.set()
+            if frame.number != first.number:
+                seen.set()
 
     reader = threading.Thread(target=read)
     reader.start()
@@ -175,6 +176,17 @@ def test_frames_come_at_once_then_only_when_something_changed() -> None:
     reader.join(5)
     assert not reader.is_alive()
     phone.close()
+
+
+def test_a_picture_that_does_not_change_is_given_again_as_one_of_now() -> None:
+    phone = Phone()
+    stream = phone.frames(threading.Event())
+    first, again = next(stream), next(stream)
+    assert again.at > first.at
+    assert (again.number, again.tree) == (first.number, first.tree)
+    assert again.rgb is first.rgb
+    phone.close()
+    assert list(stream) == []
 
 
 def test_a_stream_ends_when_it_is_stopped() -> None:
