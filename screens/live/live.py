@@ -28,6 +28,7 @@ from screens.live.reply import OpenQuestion
 from screens.live.result import Result
 from screens.live.seat import Seat
 from screens.live.watch import Gated, Happened, Kept, Refused, Turn, Waits, Watch
+from screens.phone.fit import room
 from screens.phone.mirror import Mirror
 from screens.phone.touch import Touch, marks_of, touched
 from screens.seats import sees_outcomes
@@ -36,6 +37,8 @@ if TYPE_CHECKING:
     from screens.app import LabApp
 
 MORE = Binding.Group("More", compact=True)
+_PHONE = 1080, 2400
+"""The shape that the phone's pane is made for."""
 _TICK = 0.5
 """Seconds between two looks at the clock."""
 _PATIENCE = 2.0
@@ -164,9 +167,9 @@ class LiveScreen(Screen[None]):
         """Gives the phone the width that its shape asks for; in a low terminal more, so that its words fit."""
         if self._mirror is not None:
             width, height = event.size
-            low = height < 32
-            self._mirror.zoom = "wide" if low else "fit"
-            self._mirror.styles.width = min(42 if low else round(height * 0.9), width // 2 + 2)
+            border = 0 if height < 32 else 2
+            columns, self._mirror.zoom = room(_PHONE, height - 3 - border // 2, width // 2, width // 2 + 2 - border)
+            self._mirror.styles.width = columns + border
 
     def _unfold(self) -> None:
         """Opens as much of the seat as this terminal has room for; from here on the person folds."""

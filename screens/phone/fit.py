@@ -11,6 +11,10 @@ shape asks, for a low terminal in which its words would otherwise not fit."""
 ZOOMS: tuple[Zoom, ...] = ("fit", "wide", "2x")
 
 
+WORDS = 45
+"""Columns in which a phone's words fit on its lines, nearly all of them."""
+
+
 class Fit(NamedTuple):
     """A phone of `size` pixels whose part from (x0, y0) to (x1, y1) is drawn in `cols` x `rows` cells at (left, top).
 
@@ -81,3 +85,14 @@ def fit(size: tuple[int, int], cells: tuple[int, int], zoom: Zoom = "fit", pan: 
     y0 = min(max(0.0, pan[1]), height - part_height)
     left, top = (columns - shown_cols) // 2, (lines - shown_rows) // 2
     return Fit(size, left, top, shown_cols, shown_rows, x0, y0, x0 + part_width, y0 + part_height)
+
+
+def room(size: tuple[int, int], lines: int, most: int, widened: int) -> tuple[int, Zoom]:
+    """The columns that a phone is given beside other panes of so many lines, and its view there.
+
+    As many as its shape asks, at most `most`; where its words need more it is made wider, up to twice, at most to
+    `widened` columns.
+    """
+    shaped = min(most, max(12, round(lines * 2 * size[0] / size[1])))
+    wide = min(widened, WORDS, shaped * 2)
+    return (wide, "wide") if wide > shaped else (shaped, "fit")

@@ -6,6 +6,7 @@ from textual.app import ComposeResult
 from textual.containers import Vertical
 
 from lab.trace import Ended, Point
+from screens.phone.fit import room
 from screens.phone.mirror import Mirror
 from screens.replay.drawn import marks_of
 from screens.replay.reel import View
@@ -15,6 +16,8 @@ PHONE: Point = (1080, 2400)
 _BARE = 0.6
 """The part of its width that a phone without a picture gets; the words beside it get the rest."""
 _BORDER = 2
+_BESIDE = 65
+"""Columns that the steps and the words beside the phone need before it may be wider than its shape asks."""
 
 
 class Still(Vertical):
@@ -46,9 +49,13 @@ class Still(Vertical):
         self.mirror.border_title = "After" if after else "Last screen" if isinstance(view.event, Ended) else "Before"
 
     def take_room(self) -> None:
-        """Sets the width from the height there is; laid out anew only where that makes another."""
-        rows = max(1, self.screen.size.height - 3 - _BORDER)
-        columns = round(rows * 2 * self._shape[0] / self._shape[1] * (_BARE if self._bare else 1))
-        wanted = min(max(columns, 12), round(self.screen.size.width * 0.4)) + _BORDER
+        """Sets the width from the terminal's size; laid out anew only where that makes another."""
+        width, rows = self.screen.size.width, max(1, self.screen.size.height - 3 - _BORDER)
+        columns, zoom = room(self._shape, rows, round(width * 0.4), 0 if self._bare else width - _BESIDE)
+        if self._bare:
+            columns = max(12, round(columns * _BARE))
+        if self.mirror.zoom != "2x":
+            self.mirror.zoom = zoom
+        wanted = columns + _BORDER
         if self.styles.width is None or self.styles.width.value != wanted:
             self.styles.width = wanted

@@ -13,7 +13,7 @@ from rich.color import ColorSystem
 from rich.console import Console
 
 from screens.phone import paint
-from screens.phone.fit import ZOOMS, Zoom, fit
+from screens.phone.fit import ZOOMS, Zoom, fit, room
 from screens.phone.glyphs import Codes
 from screens.phone.paint import BLANK, BOLD, UPPER, Cells, pack, unpack
 from screens.phone.painter import Painter
@@ -142,3 +142,20 @@ def test_a_row_is_the_same_drawn_in_runs_and_in_segments() -> None:
 def test_any_size_given_is_filled_exactly(cells: tuple[int, int], zoom: Zoom) -> None:
     for shot in (Shot(two_colours((108, 240)), (108, 240)), Shot(None, None, None)):
         assert Painter().paint(shot, View(cells, zoom=zoom)).cells.shape == (cells[1], cells[0])
+
+
+@pytest.mark.parametrize(
+    ("lines", "most", "widened", "found"),
+    [
+        (21, 40, 42, (38, "wide")),
+        (36, 60, 60, (45, "wide")),
+        (56, 100, 100, (50, "fit")),
+        (19, 32, 15, (17, "fit")),
+        (35, 44, 45, (45, "wide")),
+        (60, 50, 50, (50, "fit")),
+    ],
+)
+def test_a_phone_is_given_the_columns_that_its_words_need(
+    lines: int, most: int, widened: int, found: tuple[int, str]
+) -> None:
+    assert room((1080, 2400), lines, most, widened) == found
