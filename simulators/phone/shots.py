@@ -8,7 +8,7 @@ from typing import Any
 from lab.trace import Action
 from simulators.phone.phone import Phone
 
-_SCREENS: tuple[tuple[str, str, str, dict[str, Any]], ...] = (
+SCREENS: tuple[tuple[str, str, str, dict[str, Any]], ...] = (
     ("messages", "messages", "home", {}),
     ("messages-thread", "messages", "thread", {"name": "Noor Haddad"}),
     ("messages-chinese", "messages", "thread", {"name": "陈伟"}),
@@ -40,6 +40,7 @@ _SCREENS: tuple[tuple[str, str, str, dict[str, Any]], ...] = (
     ("settings-about", "settings", "about", {}),
     ("settings-rename", "settings", "rename", {}),
 )
+"""Each screen that is gone to directly: its picture's name, the app, the screen and that screen's arguments."""
 
 
 def at(app: str, screen: str, args: dict[str, Any], *, dark: bool = False) -> Phone:
@@ -116,7 +117,7 @@ def _system(phone: Phone) -> Iterator[tuple[str, bytes]]:
 def shots(*, dark: bool = False) -> Iterator[tuple[str, bytes]]:
     """Name and PNG of each screen."""
     yield "launcher", at("launcher", "home", {}, dark=dark).observe().png
-    for name, app, screen, args in _SCREENS:
+    for name, app, screen, args in SCREENS:
         yield name, at(app, screen, args, dark=dark).observe().png
     yield from _food(at("food", "menu", {"restaurant": "Copper Ladle"}, dark=dark))
     yield from _clock(at("clock", "home", {}, dark=dark))
