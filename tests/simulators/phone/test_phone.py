@@ -21,7 +21,7 @@ from simulators.phone import fonts
 from simulators.phone.boxes import Box, Ink
 from simulators.phone.installed import APPS
 from simulators.phone.phone import Phone
-from simulators.phone.shots import _SCREENS, at
+from simulators.phone.shots import SCREENS, at
 from simulators.phone.stage import windows
 from simulators.phone.tree import walk
 
@@ -63,7 +63,7 @@ def test_the_png_is_what_pillow_reads_back() -> None:
     assert frame.tree == screen.tree
 
 
-@pytest.mark.parametrize(("name", "app", "screen", "args"), _SCREENS, ids=[s[0] for s in _SCREENS])
+@pytest.mark.parametrize(("name", "app", "screen", "args"), SCREENS, ids=[s[0] for s in SCREENS])
 def test_every_screen_restores_to_the_same_picture_and_stays_in_bounds(
     name: str, app: str, screen: str, args: dict[str, Any]
 ) -> None:
@@ -130,7 +130,7 @@ def _boxes(phone: Phone) -> list[Box]:
     return [box for shown in windows(phone.snapshot(), APPS) if shown.listed for box, _ in walk(shown.root)]
 
 
-@pytest.mark.parametrize(("name", "app", "screen", "args"), _SCREENS, ids=[s[0] for s in _SCREENS])
+@pytest.mark.parametrize(("name", "app", "screen", "args"), SCREENS, ids=[s[0] for s in SCREENS])
 def test_what_is_drawn_as_text_is_the_text_of_its_node(name: str, app: str, screen: str, args: dict[str, Any]) -> None:
     for box in _boxes(at(app, screen, args)):
         drawn = "".join(paint.text for paint in box.paints if isinstance(paint, Ink))
@@ -273,7 +273,7 @@ def test_chinese_stands_in_the_tree_even_where_no_font_has_it(monkeypatch: pytes
 
 
 def test_the_dark_theme_repaints_every_screen() -> None:
-    for _, app, screen, args in _SCREENS[::4]:
+    for _, app, screen, args in SCREENS[::4]:
         light, dark = at(app, screen, args), at(app, screen, args, dark=True)
         with Image.open(io.BytesIO(light.observe().png)) as a, Image.open(io.BytesIO(dark.observe().png)) as b:
             pairs = zip(a.resize((27, 60)).tobytes(), b.resize((27, 60)).tobytes(), strict=True)
