@@ -6,6 +6,8 @@ Exit codes: 0 done (whatever the score), 1 refused, 2 usage, 3 done in part.
 from __future__ import annotations
 
 import argparse
+import io
+import math
 import os
 import sys
 from collections.abc import Sequence
@@ -26,6 +28,7 @@ examples:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs one command and returns its exit code."""
+    _ready_streams()
     parser = build_parser()
     args = parser.parse_args(argv)
     try:
@@ -40,8 +43,26 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop_output()
         return 0
+    except OSError as error:
+        _drop_output()
+        what = str(error.filename or "standard output")
+        return _refuse(LabError(what, f"cannot be used ({error.strerror})."), as_json=False)
+
+
+def _ready_streams() -> None:
+    """A closed standard output takes nothing; a character that an encoding lacks is written as its number."""
+    sys.stdout = sys.stdout or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+    sys.stderr = sys.stderr or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def _drop_output() -> None:
+    """What is still buffered goes nowhere, so that leaving does not fail on it again."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _refuse(error: LabError, *, as_json: bool) -> int:
@@ -101,6 +122,13 @@ def _json(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print exactly one JSON document")
 
 
+def _seconds(text: str) -> float:
+    value = float(text)
+    if not 0 <= value < math.inf:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of seconds")
+    return value
+
+
 def _run_commands(commands: Commands) -> None:
     demo = _command(commands, "demo", "lab.commands.runs:demo", "run one episode on the embedded phone")
     demo.add_argument("--headless", action="store_true", help="no screen: a script answers; print the result")
@@ -118,7 +146,7 @@ def _run_commands(commands: Commands) -> None:
     live.add_argument("--as", dest="person", metavar="CODE", help="your study code (never a name)")
     live.add_argument("--no-mirror", action="store_true", help="the person does not see the phone (recorded)")
     live.add_argument("--seed", type=int, metavar="N", help="shuffles the phone's menus and lists (default 0)")
-    live.add_argument("--pace", type=float, metavar="S", help="least seconds between two turns")
+    live.add_argument("--pace", type=_seconds, metavar="S", help="least seconds between two turns")
     live.add_argument("--headless", action="store_true", help="no screen; print the result")
     output = live.add_mutually_exclusive_group()
     output.add_argument("--json", action="store_true", help="print exactly one JSON document")

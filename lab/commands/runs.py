@@ -10,7 +10,7 @@ from lab.errors import LabError
 from lab.settings import Settings, database, load
 
 if TYPE_CHECKING:
-    from lab.session import Spec
+    from lab.session import Session, Spec
     from lab.trace import AnyEvent, Trace
     from screens.app import Opening
     from store.store import Store
@@ -54,6 +54,8 @@ def live(args: argparse.Namespace) -> int:
             from screens.app import Opening
 
             return _app(store, settings, Opening("live", spec=spec, resume=resume))
+        if spec.gate == "ask":
+            raise LabError("live", "without a screen nobody lets the actions through", "Use --gate pass.", code=2)
         if spec.user == "human":
             raise LabError("live", "a run without a screen needs --user script or --user script:FILE", code=2)
         return _headless(args, store, spec, resume)
@@ -117,8 +119,9 @@ def _headless(args: argparse.Namespace, store: Store, spec: Spec, resume: Trace 
     from lab.session import Session
 
     session = Session(store, spec, resume)
+    lines = _EventLines(session)
     if args.events:
-        session.on_event = _print_event
+        session.on_event = lines
     session.start()
     try:
         session.join()
@@ -126,6 +129,8 @@ def _headless(args: argparse.Namespace, store: Store, spec: Spec, resume: Trace 
         session.stop("interrupted")
     if session.failure is not None:
         raise session.failure
+    if lines.failure is not None:
+        raise lines.failure
     trace = store.trace(session.trace_id)
     result = RunResult(
         trace=trace.id,
@@ -145,12 +150,23 @@ def _headless(args: argparse.Namespace, store: Store, spec: Spec, resume: Trace 
     return 0
 
 
-def _print_event(event: AnyEvent | None) -> None:
-    """One line per event, on disk before it is printed."""
-    if event is not None:
+class _EventLines:
+    """One line per event, on disk before it is printed; where nobody reads them any more, the run is left open."""
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+        self.failure: OSError | None = None
+
+    def __call__(self, event: AnyEvent | None) -> None:
         from lab.output import print_json
 
-        print_json(event)
+        if event is None or self.failure is not None:
+            return
+        try:
+            print_json(event)
+        except OSError as error:
+            self.failure = error
+            self.session.leave()
 
 
 def _show_app(args: argparse.Namespace, opening: Opening) -> int:

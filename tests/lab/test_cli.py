@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import functools
 import json
+import os
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -168,6 +171,7 @@ REFUSED: list[tuple[list[str], int, str]] = [
     (["live", "--headless"], 2, "TASK"),
     (["live", "usual_lunch", "--headless", "--user", "human"], 2, "--user script"),
     (["live", "usual_lunch", "--headless", "--agent", "oracle"], 2, "oracle"),
+    (["live", "usual_lunch", "--headless", "--gate", "ask"], 2, "--gate pass"),
     (["live", "usual_lunch"], 1, "terminal"),
     (["live", "--resume", "0000", "--headless"], 1, "0000"),
     (["show", "0000", "--db", "not_there.db"], 1, "not_there.db"),
@@ -206,6 +210,45 @@ def test_with_json_a_refusal_is_one_document_too(hitlab: Hitlab) -> None:
 def test_a_wrong_flag_is_a_usage_error(hitlab: Hitlab) -> None:
     assert hitlab("traces", "--nonsense").code == 2
     assert hitlab("live", "usual_lunch", "--json", "--events").code == 2
+
+
+@pytest.mark.parametrize("pace", ["inf", "nan", "-1", "soon"])
+def test_a_pace_that_is_no_time_is_a_usage_error(hitlab: Hitlab, pace: str) -> None:
+    assert hitlab("live", "usual_lunch", "--headless", f"--pace={pace}").code == 2
+
+
+def command(*args: str, out: int, **env: str) -> subprocess.CompletedProcess[bytes]:
+    """`hitlab ARGS` as a process of its own, its standard output going to the file descriptor `out`."""
+    line = [sys.executable, "-m", "lab.cli", *args]
+    environment = os.environ | {"PYTHONPATH": str(Path(__file__).parents[2])} | env
+    return subprocess.run(line, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.PIPE, env=environment)
+
+
+def test_events_that_nobody_reads_leave_the_run_open_without_a_word(hitlab: Hitlab) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = command("live", "flight_alarm", "--events", "--db", "e.db", out=writer)
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert [run["status"] for run in hitlab("traces", "--db", "e.db", "--json").json] == ["open"]
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="only Linux has a device that is always full")
+@pytest.mark.parametrize("line", ["traces", "where --json", "schema task", "live flight_alarm --events"])
+@pytest.mark.usefixtures("hitlab")
+def test_an_output_that_takes_nothing_gets_one_sentence(line: str) -> None:
+    with open("/dev/full", "w") as full:
+        done = command(*line.split(), out=full.fileno())
+    assert done.returncode == 1
+    assert done.stderr.startswith(b"hitlab: standard output: ")
+    assert done.stderr.count(b"\n") == 1
+
+
+@pytest.mark.usefixtures("hitlab")
+def test_an_encoding_without_the_signs_shows_their_numbers() -> None:
+    done = command("doctor", out=subprocess.PIPE, LC_ALL="C", PYTHONUTF8="0", PYTHONIOENCODING="ascii")
+    assert done.stderr == b""
+    assert rb"\u2713 python" in done.stdout
 
 
 def test_where_names_the_database_in_force(hitlab: Hitlab, tmp_path: Path) -> None:
