@@ -68,9 +68,9 @@ class HumanGate:
             return self._unasked(proposed, began)
         return self._timed(decision, began)
 
-    def approve(self, proposed: Proposed) -> bool:
+    def approve(self, proposed: Proposed, note: str = "") -> bool:
         """Lets the waiting action through as it is; False where it no longer waits."""
-        return self.mailbox.answer(proposed, Decision("approve", self.actor, proposed.action))
+        return self.mailbox.answer(proposed, Decision("approve", self.actor, proposed.action, note))
 
     def amend(self, proposed: Proposed, action: Action, note: str = "") -> bool:
         """Lets another action through in its place."""

@@ -12,7 +12,8 @@ from textual.message import Message
 from lab.session import Session
 from lab.trace import Action, Proposed
 from lab.uitree import UiTree
-from screens.live.gate import GatePanel
+from screens.clock import Clock
+from screens.live.gate import GatePanel, GateRow
 from screens.live.hands import HandsPanel
 
 
@@ -35,13 +36,14 @@ class Bench(Vertical):
 
         action: Action
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: Session, clock: Clock) -> None:
         super().__init__(id="bench")
+        self._clock = clock
         self._session = session
 
     def compose(self) -> ComposeResult:
-        yield GatePanel()
-        yield HandsPanel()
+        yield GatePanel(self._clock)
+        yield HandsPanel(self._clock)
 
     @property
     def _gate(self) -> GatePanel:
@@ -59,6 +61,10 @@ class Bench(Vertical):
     def back(self) -> bool:
         """One step back inside; False where there is none."""
         return self._gate.back()
+
+    def seen(self) -> None:
+        """What waits is painted now."""
+        self.query_one(GateRow).seen()
 
     @property
     def deciding(self) -> bool:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import unicodedata
 from dataclasses import dataclass
+from math import inf
 from typing import ClassVar, NamedTuple
 
 from rich.text import Text
@@ -12,6 +14,13 @@ from textual.geometry import Size
 from textual.message import Message
 from textual.reactive import reactive
 from textual.widget import Widget
+
+from screens.clock import Clock
+from screens.live.keys import keys_of
+
+SLIP = 0.3
+"""Seconds after choices were first seen in which a key was rather meant for what stood there before."""
+TOO_EARLY = "That key came before this was read, and did nothing: press it again."
 
 
 class Choice(NamedTuple):
@@ -41,13 +50,15 @@ def picks(group: str, choices: tuple[Choice, ...]) -> list[BindingType]:
 class Choices(Widget, can_focus=True):
     """Side by side where they fit, else one below the other. Keys and clicks pick; arrows move the cursor.
 
-    A row of its own is a subclass with CHOICES and the bindings that `picks` makes of them. Letters count only
-    while these choices have the focus, so that typing never picks one.
+    A row of its own is a subclass with a GROUP, CHOICES and the bindings that `picks` makes of them. Letters count
+    only while these choices have the focus, so that typing never picks one.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("right,down", "move(1)", "Next", show=False, id="choice.next", tooltip="The next choice"),
-        Binding("left,up", "move(-1)", "Previous", show=False, id="choice.previous", tooltip="The one before"),
+        Binding("right", "move(1)", "Next", show=False, id="choice.next", tooltip="The next choice"),
+        Binding("left", "move(-1)", "Previous", show=False, id="choice.previous", tooltip="The one before"),
+        Binding("down", "line(1)", "Below", show=False, id="choice.below", tooltip="What stands below"),
+        Binding("up", "line(-1)", "Above", show=False, id="choice.above", tooltip="What stands above"),
     ]
     DEFAULT_CSS = """
     Choices { height: auto; width: 1fr; }
@@ -59,13 +70,46 @@ class Choices(Widget, can_focus=True):
 
         choice: str
 
+    @dataclass
+    class Early(Message):
+        """A key or click came too soon to be meant for these choices, and picked nothing."""
+
+    GROUP: ClassVar[str] = ""
     CHOICES: ClassVar[tuple[Choice, ...]] = ()
 
     cursor: reactive[int] = reactive(-1)
     """Which one is marked; -1 is none."""
 
+    def __init__(self, clock: Clock, *, id: str) -> None:
+        super().__init__(id=id)
+        self._clock = clock
+        self.seen_at = -inf
+        """When these choices were first painted; infinite before."""
+
+    # -- appearing -------------------------------------------------------------------------------------------
+
+    def appear(self) -> None:
+        """New choices stand here: until they were seen for a moment, no key picks one."""
+        self.seen_at = inf
+        self.call_after_refresh(self.seen)
+
+    def seen(self) -> None:
+        """They are painted now, if their screen is the one that is shown."""
+        if self.seen_at == inf and self.screen.is_current:
+            self.seen_at = self._clock.seconds()
+
+    @property
+    def ready(self) -> bool:
+        """Whether a key can be meant for these choices."""
+        return self._clock.seconds() - self.seen_at >= SLIP
+
+    # -- picking ---------------------------------------------------------------------------------------------
+
     def pick(self, number: int) -> None:
         """Marks one, counted from 0, and says so."""
+        if not self.ready:
+            self.post_message(self.Early())
+            return
         self.cursor = number
         self.post_message(self.Picked(self.CHOICES[number].id))
 
@@ -74,14 +118,37 @@ class Choices(Widget, can_focus=True):
         """The marked one."""
         return self.CHOICES[self.cursor].id if self.cursor >= 0 else None
 
+    def key(self, number: int) -> str:
+        """The first key that picks it now."""
+        return (self._keys(number) or [""])[0]
+
+    def _keys(self, number: int) -> list[str]:
+        return keys_of(self, f"{self.GROUP}.{self.CHOICES[number].id}")
+
     def action_move(self, by: int) -> None:
         if self.cursor < 0:
             self.cursor = 0 if by > 0 else len(self.CHOICES) - 1
         else:
             self.cursor = (self.cursor + by) % len(self.CHOICES)
 
+    def action_line(self, by: int) -> None:
+        if self._stacked and (0 <= self.cursor + by < len(self.CHOICES)):
+            self.cursor += by
+        elif by > 0:
+            self.screen.focus_next()
+        else:
+            self.screen.focus_previous()
+
     def action_pick(self, number: int) -> None:
         self.pick(number)
+
+    def on_key(self, event: events.Key) -> None:
+        """A digit is a digit in whatever width an input method writes it."""
+        wide = event.character is not None and len(event.character) == 1 and not event.character.isascii()
+        number = unicodedata.decimal(event.character, 0) if wide and event.character else 0
+        if 1 <= number <= len(self.CHOICES):
+            event.stop()
+            self.pick(number - 1)
 
     def on_click(self, event: events.Click) -> None:
         for number, (x, y, width) in enumerate(self._places(self.size.width)):
@@ -89,18 +156,27 @@ class Choices(Widget, can_focus=True):
                 self.focus()
                 self.pick(number)
 
+    # -- drawing ---------------------------------------------------------------------------------------------
+
     def _cells(self) -> list[Text]:
-        cells: list[Text] = []
-        for number, choice in enumerate(self.CHOICES):
-            marked = number == self.cursor
-            cell = Text(f"{'●' if marked else '○'} ")
-            cell.append(f"{number + 1}", style="bold underline")
-            at = choice.label.find(choice.key)
-            cell.append(f" {choice.label}", style="bold reverse" if marked else "")
-            if at >= 0:
-                cell.stylize("underline", 4 + at, 5 + at)
-            cells.append(cell)
-        return cells
+        return [self._cell(number, choice) for number, choice in enumerate(self.CHOICES)]
+
+    def _cell(self, number: int, choice: Choice) -> Text:
+        """Its mark, its first key and its word, the letter that picks it underlined there or named after it."""
+        keys, marked = self._keys(number), number == self.cursor
+        cell = Text(f"{'●' if marked else '○'} ")
+        cell.append((keys or [""])[0], style="bold underline")
+        letter = next((key for key in keys[1:] if len(key) == 1), "")
+        at = choice.label.find(letter)
+        label = choice.label if at >= 0 else f"{choice.label} ({letter})"
+        start = cell.cell_len + 1 + label.find(letter)
+        cell.append(f" {label}", style="bold reverse" if marked else "")
+        cell.stylize("underline", start, start + len(letter))
+        return cell
+
+    @property
+    def _stacked(self) -> bool:
+        return self._places(self.size.width)[-1][1] > 0
 
     def _places(self, width: int) -> list[tuple[int, int, int]]:
         """Left, row and width of each in so many columns."""
@@ -111,8 +187,7 @@ class Choices(Widget, can_focus=True):
         return [(left, 0, size) for left, size in zip(lefts, widths, strict=True)]
 
     def render(self) -> Text:
-        stacked = self._places(self.size.width)[-1][1] > 0
-        return Text("\n" if stacked else "   ").join(self._cells())
+        return Text("\n" if self._stacked else "   ").join(self._cells())
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
         return self._places(width)[-1][1] + 1

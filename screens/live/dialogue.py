@@ -42,6 +42,7 @@ class Dialogue(Vertical):
         super().__init__(id="dialogue")
         self._clock = clock
         self._knows = knows
+        self._doing: str | None = None
 
     def compose(self) -> ComposeResult:
         with Transcript(id="transcript"):
@@ -54,6 +55,9 @@ class Dialogue(Vertical):
 
     def say(self, line: str) -> None:
         """What goes on now, in one line."""
+        if line == self._doing:
+            return
+        self._doing = line
         doing = self.query_one("#doing", Static)
         doing.update(Text(plain(line, lines=False)))
         doing.display = bool(line)

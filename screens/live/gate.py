@@ -18,8 +18,9 @@ from textual.widgets import Input, Static
 from lab.plain import plain
 from lab.trace import Action, Point, Proposed
 from lab.uitree import UiTree
+from screens.clock import Clock
 from screens.describe import action_words
-from screens.live.choices import Choice, Choices, picks
+from screens.live.choices import TOO_EARLY, Choice, Choices, picks
 from simulators.human import HumanGate
 
 _TEXT_KINDS = {"input_text", "ask_user", "answer"}
@@ -31,16 +32,18 @@ class GateRow(Choices):
     """What can be done with an action that waits."""
 
     HELP = """
-    The agent waits for you. **1 a** lets the action through, **2 e** changes it first (its text, or the place: tap
-    the phone, or type `x, y`), **3 x** rejects it, with a note if you like. **g** lets everything pass from now on.
+    The agent waits for you. The key before a choice, or the letter underlined in it, takes it at once: the action is
+    let through; or changed first (its text, or the place: tap the phone, or type `x, y`); or rejected. **tab** goes to
+    a note, which is kept with your decision.
     """
+    GROUP = "gate"
     CHOICES = (
         Choice("approve", "a", "approve", "Let it through as it is"),
         Choice("amend", "e", "edit", "Change its text or its place, then let it through"),
-        Choice("reject", "x", "reject (x)", "Let nothing through; the agent proposes again"),
+        Choice("reject", "x", "reject", "Let nothing through; the agent proposes again"),
     )
     BINDINGS: ClassVar[list[BindingType]] = [
-        *picks("gate", CHOICES),
+        *picks(GROUP, CHOICES),
         Binding("enter", "take", "Do it", show=False, id="gate.enter", tooltip="Do what is marked"),
     ]
 
@@ -56,7 +59,7 @@ class GatePanel(Vertical):
     GatePanel { height: auto; display: none; }
     GatePanel > Static { height: auto; width: 1fr; }
     GatePanel > #waits { max-height: 7; overflow-y: auto; }
-    GatePanel > Input { display: none; }
+    GatePanel > #gate-text { display: none; }
     """
 
     @dataclass
@@ -73,7 +76,7 @@ class GatePanel(Vertical):
             if self.action is None:
                 return gate.reject(self.proposed, self.note)
             if self.decision == "approve":
-                return gate.approve(self.proposed)
+                return gate.approve(self.proposed, self.note)
             return gate.amend(self.proposed, self.action, self.note)
 
     @dataclass
@@ -82,15 +85,19 @@ class GatePanel(Vertical):
 
         on: bool
 
-    def __init__(self) -> None:
+    def __init__(self, clock: Clock) -> None:
         super().__init__(id="gate")
         self.proposed: Proposed | None = None
         self.border_title = "The agent waits for you"
+        self._row = GateRow(clock, id="gate-row")
+        self._text = Input(id="gate-text", compact=True, select_on_focus=False)
+        self._note = Input(id="gate-note", compact=True, select_on_focus=False, placeholder="a note, if you like (tab)")
 
     def compose(self) -> ComposeResult:
         yield Static(id="waits", markup=False)
-        yield GateRow(id="gate-row")
-        yield Input(id="gate-text", compact=True, select_on_focus=False)
+        yield self._row
+        yield self._text
+        yield self._note
         yield Static(id="gate-hint", markup=False)
 
     def open(self, proposed: Proposed, tree: UiTree | None) -> None:
@@ -100,32 +107,33 @@ class GatePanel(Vertical):
         if proposed.thought:
             text.append(f"\nthinks: {plain(proposed.thought)}", style="not bold italic")
         self.query_one("#waits", Static).update(text)
-        self.query_one(GateRow).cursor = 0
-        self._mode("")
+        self._row.cursor = 0
+        self._note.clear()
+        self._amend(False)
         self.add_class("-open")
         self.display = True
-        self.screen.set_focus(self.query_one(GateRow))
+        self.screen.set_focus(self._row)
+        self._row.appear()
 
     def close(self) -> None:
         """Takes the action away."""
         self.proposed = None
         self.remove_class("-open")
         self.display = False
-        self._mode("")
+        self._amend(False)
 
     def back(self) -> bool:
-        """One step back: from the field to the choices; False where there is none."""
-        if not (self.has_class("-open") and (self.has_class("-amend") or self.has_class("-reject"))):
+        """One step back: from a field to the choices; False where there is none."""
+        if not self.has_class("-open") or not (self.has_class("-amend") or self._note.has_focus):
             return False
-        self._mode("")
-        self.query_one(GateRow).focus()
+        self._amend(False)
+        self._row.focus()
         return True
 
     def aim(self, at: Point) -> None:
         """The place that was tapped on the mirror while an action is changed."""
-        field = self.query_one("#gate-text", Input)
-        field.value = f"{at[0]}, {at[1]}"
-        field.focus()
+        self._text.value = f"{at[0]}, {at[1]}"
+        self._text.focus()
 
     @property
     def aiming(self) -> bool:
@@ -136,55 +144,67 @@ class GatePanel(Vertical):
     def _worded(self) -> bool:
         return self.proposed is not None and self.proposed.action.kind in _TEXT_KINDS
 
-    def _mode(self, mode: str) -> None:
-        self.set_class(mode == "amend", "-amend")
-        self.set_class(mode == "reject", "-reject")
-        self.query_one("#gate-text", Input).display = bool(mode)
+    def _amend(self, amending: bool) -> None:
+        self.set_class(amending, "-amend")
+        self._text.display = amending
         self.post_message(self.Aiming(self.aiming))
-        aim = "" if self._worded else "Tap the phone, or type x, y; "
-        hints = {
-            "": "Your decision is kept, with your name and the time it took.",
-            "reject": "Enter rejects it, with your note if you wrote one; Esc goes back.",
-            "amend": f"{aim}Enter does it this way; Esc goes back.",
-        }
-        self._hint(hints[mode])
+        self._tell()
 
-    def _hint(self, text: str) -> None:
-        self.query_one("#gate-hint", Static).update(Text(text, style="dim"))
+    def _tell(self, problem: str = "") -> None:
+        """The line that says what Enter does from here."""
+        aim = "" if self._worded else "Tap the phone, or type x, y; "
+        if self._note.has_focus:
+            line = "Enter goes back to the choices; the note goes with your decision."
+        elif self.has_class("-amend"):
+            line = f"{aim}Enter does it this way; Esc goes back."
+        else:
+            line = "Your decision is kept, with your name and the time it took."
+        self.query_one("#gate-hint", Static).update(Text(problem or line, style="dim"))
+
+    def on_descendant_focus(self) -> None:
+        self._tell()
+
+    @on(Choices.Early)
+    def _early(self, event: Choices.Early) -> None:
+        event.stop()
+        self._tell(TOO_EARLY)
 
     @on(Choices.Picked)
     def _picked(self, event: Choices.Picked) -> None:
         event.stop()
-        proposed = self.proposed
-        if proposed is None:
+        if self.proposed is None:
             return
-        if event.choice == "approve":
-            self.post_message(self.Decided(proposed, "approve", proposed.action))
+        action = self.proposed.action
+        if event.choice != "amend":
+            self._decide(event.choice, action if event.choice == "approve" else None)
             return
-        self._mode(event.choice)
-        field = self.query_one("#gate-text", Input)
-        action = proposed.action
-        field.placeholder = (
-            "a note, if you like" if event.choice == "reject" else "its text" if self._worded else "x, y"
-        )
-        held = (action.text or "") if self._worded else f"{action.at[0]}, {action.at[1]}" if action.at else ""
-        field.value = held if event.choice == "amend" else ""
-        field.focus()
+        self._amend(True)
+        self._text.placeholder = "its text" if self._worded else "x, y"
+        place = f"{action.at[0]}, {action.at[1]}" if action.at else ""
+        self._text.value = (action.text or "") if self._worded else place
+        self._text.focus()
 
-    @on(Input.Submitted)
+    @on(Input.Submitted, "#gate-note")
+    def _noted(self, event: Input.Submitted) -> None:
+        event.stop()
+        (self._text if self.has_class("-amend") else self._row).focus()
+
+    @on(Input.Submitted, "#gate-text")
     def _submitted(self, event: Input.Submitted) -> None:
         event.stop()
-        proposed = self.proposed
-        if proposed is None:
+        if self.proposed is None:
             return
-        if self.has_class("-reject"):
-            self.post_message(self.Decided(proposed, "reject", None, event.value))
-            return
-        action = _amended(proposed.action, event.value)
+        action = _amended(self.proposed.action, event.value)
         if action is None:
-            self._hint("! Two numbers are needed, as in 540, 1200: tap the phone or type them.")
+            self._tell("! Two numbers are needed, as in 540, 1200: tap the phone or type them.")
             return
-        self.post_message(self.Decided(proposed, "amend", action))
+        self._decide("amend", action)
+
+    def _decide(self, decision: str, action: Action | None) -> None:
+        """Says it once: what waits next is another action."""
+        proposed, self.proposed = self.proposed, None
+        if proposed is not None:
+            self.post_message(self.Decided(proposed, decision, action, self._note.value))
 
 
 def _amended(action: Action, value: str) -> Action | None:

@@ -15,6 +15,7 @@ from textual.message import Message
 from textual.widgets import Input, Static
 
 from lab.trace import Action
+from screens.clock import Clock
 from screens.live.choices import Choice, Choices, picks
 
 
@@ -22,9 +23,10 @@ class HandsRow(Choices):
     """The keys of a phone."""
 
     HELP = """
-    You act in the agent's place: tap, hold, drag and scroll on the phone with the mouse; **b** back, **h** home,
-    **r** recent apps, **e** Enter; **tab** goes to the line whose text is typed into the phone. **g** gives back.
+    You act in the agent's place: tap, hold, drag and scroll on the phone with the mouse. The keys before the
+    choices, or the letters underlined in them, are the phone's own; **tab** goes to the line that is typed into it.
     """
+    GROUP = "hands"
     CHOICES = (
         Choice("navigate_back", "b", "back"),
         Choice("navigate_home", "h", "home"),
@@ -32,7 +34,7 @@ class HandsRow(Choices):
         Choice("keyboard_enter", "e", "enter"),
         Choice("give", "g", "give back", "The agent goes on"),
     )
-    BINDINGS: ClassVar[list[BindingType]] = [*picks("hands", CHOICES)]
+    BINDINGS: ClassVar[list[BindingType]] = [*picks(GROUP, CHOICES)]
 
 
 class HandsPanel(Vertical):
@@ -53,13 +55,14 @@ class HandsPanel(Vertical):
     class GaveBack(Message):
         """The agent may go on."""
 
-    def __init__(self) -> None:
+    def __init__(self, clock: Clock) -> None:
         super().__init__(id="hands")
+        self._clock = clock
         self.border_title = "You act in the agent's place"
 
     def compose(self) -> ComposeResult:
         yield Static(id="hands-state", markup=False)
-        yield HandsRow(id="hands-row")
+        yield HandsRow(self._clock, id="hands-row")
         yield Input(id="hands-text", compact=True, select_on_focus=False, placeholder="text to type into the phone")
 
     def open(self, ready: bool) -> None:

@@ -24,6 +24,7 @@ from screens.fold import Fold
 from screens.live.banner import Banner
 from screens.live.bench import Bench
 from screens.live.dialogue import Dialogue
+from screens.live.keys import keys_of
 from screens.live.reply import OpenQuestion
 from screens.live.result import Result
 from screens.live.seat import Seat
@@ -125,6 +126,7 @@ class LiveScreen(Screen[None]):
         self._watch = Watch(session, self)
         self._began = self._asked_since = self._clock.seconds()
         self._paused = False
+        self._bound: tuple[bool, ...] = ()
         self._steps = 0
         self._acting: Action | None = None
         self._ended: Ended | None = None
@@ -133,7 +135,7 @@ class LiveScreen(Screen[None]):
         self._seat = Seat(session.spec, session.agent.actor, knows=self.knows)
         self._dialogue = Dialogue(self._clock, knows=self.knows)
         self._question = OpenQuestion(session.person, self._clock)
-        self._bench = Bench(session) if self.knows else None
+        self._bench = Bench(session, self._clock) if self.knows else None
         self._result = Result()
 
     def compose(self) -> ComposeResult:
@@ -184,6 +186,12 @@ class LiveScreen(Screen[None]):
         self._began = self._clock.seconds()
         self._watch.begin(self._mirror.post_frame if self._mirror else None)
         self.set_interval(_TICK, self._tell)
+
+    def on_screen_resume(self) -> None:
+        """What came up while another room was looked at is seen only now."""
+        self.call_after_refresh(self._question.seen)
+        if self._bench is not None:
+            self.call_after_refresh(self._bench.seen)
 
     def on_unmount(self) -> None:
         unkept = self._question.unkept
@@ -379,7 +387,7 @@ class LiveScreen(Screen[None]):
         """From a field to what holds it, from there to no field, from there out of the room; the run goes on."""
         if self.query("HelpPanel"):
             self.app.action_hide_help_panel()
-        elif self._bench is not None and self._bench.back():
+        elif (self._bench is not None and self._bench.back()) or self._question.back():
             return
         elif isinstance(self.focused, TextArea | Input):
             self._question.keep_draft()
@@ -404,7 +412,10 @@ class LiveScreen(Screen[None]):
         banner.left = self._state()
         banner.right = self._times(now)
         self._dialogue.say(self._doing())
-        self.refresh_bindings()
+        bound = (self._paused, self.session.over, self._question.question is None)
+        if bound != self._bound:  # the footer is built anew each time
+            self._bound = bound
+            self.refresh_bindings()
 
     def _times(self, now: float) -> str:
         steps = f"{self._steps} of {self.session.spec.task.budget} steps   " if self.knows else ""
@@ -419,9 +430,10 @@ class LiveScreen(Screen[None]):
         if self._ended is not None:
             return "■ this run is over"
         if self._paused:
-            return "‖ paused: ctrl+x again ends the run, ctrl+r goes on"
+            end, on = (keys_of(self, binding)[0] for binding in ("run.end", "run.resume"))
+            return f"‖ paused: {end} {'again ' if end in keys_of(self, 'run.pause') else ''}ends the run, {on} goes on"
         if self._question.question is not None:
-            there = "" if self._question.has_focus_within else ": Enter goes there"
+            there = "" if self._question.has_focus_within else f": {keys_of(self, 'run.next')[0]} goes there"
             return f"? the agent waits for your answer{there}"
         if self.session.decisions.waiting is not None:
             return "? the agent waits for your decision"

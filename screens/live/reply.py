@@ -18,87 +18,42 @@ from lab.plain import plain
 from lab.task import Actor
 from lab.trace import Question, Reply
 from screens.clock import Clock
-from screens.live.choices import Choice, Choices, picks
+from screens.live.choices import TOO_EARLY, Choice, Choices, picks
+from screens.live.field import ReplyText
 from screens.live.keystrokes import Typing
 
 _SETTLE = 0.4
 """Seconds without a key after which a draft is kept."""
 
 
-class ReplyText(TextArea):
-    """Where an answer is typed: Enter sends, ctrl+j begins a new line."""
-
-    HELP = """
-    Your answer. **Enter** sends it, **ctrl+j** begins a new line, **Esc** leaves the field and keeps what you typed.
-    Where choices are numbered, a digit in the empty field takes that choice.
-    """
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "send", "Send", id="reply.enter", tooltip="Send your answer"),
-        Binding("ctrl+j,alt+enter,shift+enter", "new_line", "New line", show=False, id="reply.newline",
-                tooltip="Begin a new line in your answer"),
-    ]  # fmt: skip
-    DEFAULT_CSS = """
-    ReplyText { height: auto; max-height: 6; }
-    """
-
-    @dataclass
-    class Entered(Message):
-        """Enter was pressed."""
-
-    @dataclass
-    class Digit(Message):
-        """A digit was pressed while the field was empty."""
-
-        number: int
-
-    digits = 0
-    """How many digits choose something while the field is empty."""
-
-    async def _on_key(self, event: events.Key) -> None:
-        if event.key == "enter":
-            event.prevent_default()  # else a new line; the binding sends
-        elif not self.text and event.key.isdecimal() and 1 <= int(event.key) <= self.digits:
-            event.stop()
-            event.prevent_default()
-            self.post_message(self.Digit(int(event.key)))
-        else:
-            await super()._on_key(event)
-
-    async def _on_paste(self, event: events.Paste) -> None:
-        event.prevent_default()
-        await super()._on_paste(events.Paste(plain(event.text)))  # what is pasted may hold escapes, which would be run
-        event.stop()
-
-    def action_send(self) -> None:
-        self.post_message(self.Entered())
-
-    def action_new_line(self) -> None:
-        self.insert("\n")
-
-
 class DecisionRow(Choices):
-    """What a proposal can be answered with. A key marks one; Enter sends it."""
+    """What a proposal can be answered with: one key sends it."""
 
     HELP = """
-    The agent proposes something. **1 a** accepts, **2 r** rejects, **3 o** treats it as only a question. The key marks
-    your decision, **tab** goes to the remark, **Enter** sends both. What you type as a remark never decides anything.
+    The agent proposes something. The key before a choice, or the letter underlined in it, sends that decision at once,
+    with the remark if you typed one. **tab** goes to the remark; nothing that is typed there decides anything.
+    *Only a question* is for what proposes nothing: you answer it in words.
     """
+    GROUP = "reply"
     CHOICES = (
         Choice("accept", "a", "accept", "Agree to what is proposed"),
         Choice("reject", "r", "reject", "Refuse what is proposed"),
         Choice("question", "o", "only a question", "It proposes nothing: answer it"),
     )
     BINDINGS: ClassVar[list[BindingType]] = [
-        *picks("reply", CHOICES),
-        Binding("enter", "send", "Send", id="reply.send", tooltip="Send the marked decision"),
+        *picks(GROUP, CHOICES),
+        Binding("enter", "send", "Send", show=False, id="reply.send", tooltip="Send the marked decision"),
     ]
 
     @dataclass
-    class Entered(Message):
-        """Enter was pressed."""
+    class Unmarked(Message):
+        """Enter was pressed while nothing was marked."""
 
     def action_send(self) -> None:
-        self.post_message(self.Entered())
+        if self.cursor < 0:
+            self.post_message(self.Unmarked())
+        else:
+            self.pick(self.cursor)
 
 
 class OpenQuestion(Vertical):
@@ -133,7 +88,8 @@ class OpenQuestion(Vertical):
         self._shown_at: str | None = None
         self._kept = ""
         self._settling: Timer | None = None
-        self._row = DecisionRow(id="decision")
+        self._wordless = False
+        self._row = DecisionRow(clock, id="decision")
         self._field = ReplyText(id="reply", compact=True)
 
     def compose(self) -> ComposeResult:
@@ -158,15 +114,16 @@ class OpenQuestion(Vertical):
         lines = [plain(question.text)] + [f"{n}  {plain(o)}" for n, o in enumerate(question.options, 1)]
         self.query_one("#asked", Static).update(Text("\n".join(lines)))
         row, field = self._row, self._field
-        row.cursor = -1
+        row.cursor, self._wordless = -1, False
         row.disabled = field.disabled = False
         field.digits = 0 if proposal else len(question.options)
         field.load_text(draft)
         field.move_cursor(field.document.end)
         field.placeholder = "a remark, if you like (tab)" if proposal else "your answer"
         self.screen.set_focus(row if proposal else field)
+        row.appear()
         self._tell()
-        self.call_after_refresh(self._painted, question)
+        self.call_after_refresh(self.seen)
 
     def close(self) -> None:
         """Takes the question away."""
@@ -200,11 +157,25 @@ class OpenQuestion(Vertical):
 
     def focus_answer(self) -> None:
         """Puts the keys where the answer is given."""
-        (self._row if self.has_class("-proposal") else self._field).focus()
+        (self._row if self._proposal else self._field).focus()
 
-    def _painted(self, question: Question) -> None:
-        if self.question is question:
+    def seen(self) -> None:
+        """The question is painted now, if its screen is the one that is shown."""
+        self._row.seen()
+        if self.question is not None and self._shown_at is None and self.screen.is_current:
             self._shown_at = self._clock.now()
+
+    def back(self) -> bool:
+        """One step back: from a remark to the choices; False where there is none."""
+        if not (self._proposal and self._field.has_focus):
+            return False
+        self.keep_draft()
+        self._row.focus()
+        return True
+
+    @property
+    def _proposal(self) -> bool:
+        return self.has_class("-proposal")
 
     # -- typing and deciding ---------------------------------------------------------------------------------
 
@@ -225,27 +196,47 @@ class OpenQuestion(Vertical):
         if self.question is not None:
             self._field.insert(self.question.options[event.number - 1])
 
-    @on(Choices.Picked)
-    def _armed(self, event: Choices.Picked) -> None:
+    @on(Choices.Early)
+    def _early(self, event: Choices.Early) -> None:
         event.stop()
-        self._typing.touch(self._clock.now())
-        self._tell()
-        if event.choice == "question":
-            self._field.focus()
+        self._tell(TOO_EARLY)
 
-    @on(DecisionRow.Entered)
-    @on(ReplyText.Entered)
-    def _enter(self, event: Message) -> None:
+    @on(DecisionRow.Unmarked)
+    def _unmarked(self, event: DecisionRow.Unmarked) -> None:
         event.stop()
-        question, lack = self.question, self._lack()
-        if question is None or self._field.disabled:
+        self._tell(f"! Nothing is decided yet: {self._keys}.")
+
+    @on(Choices.Picked)
+    def _picked(self, event: Choices.Picked) -> None:
+        event.stop()
+        if self.question is None or self._row.disabled:
             return
-        if lack:
-            self._tell(f"! {lack}")
+        self._typing.touch(self._clock.now())
+        self._wordless = event.choice == "question" and not self._field.text.strip()
+        if self._wordless:
+            self._field.focus()
+            self._tell()
+        else:
+            self._send(self.question)
+
+    @on(ReplyText.Entered)
+    def _entered(self, event: ReplyText.Entered) -> None:
+        """A remark decides nothing: only an answer in words is sent from the field."""
+        event.stop()
+        if self.question is None or self._field.disabled:
             return
+        if self._proposal and not self._answers:
+            self._row.focus()
+        elif self._field.text.strip():
+            self._send(self.question)
+        else:
+            self._tell("! Nothing is typed yet: write your answer, then Enter.")
+
+    def _send(self, question: Question) -> None:
+        reply = self._reply(question)
         self._row.disabled = self._field.disabled = True
         self._tell("sending ...")
-        self.post_message(self.Sent(question, self._reply(question)))
+        self.post_message(self.Sent(question, reply))
 
     def _reply(self, question: Question) -> Reply:
         typing, text = self._typing, self._field.text
@@ -263,30 +254,37 @@ class OpenQuestion(Vertical):
 
     @property
     def _decision(self) -> Literal["accept", "reject"] | None:
-        chosen = self._row.chosen if self.has_class("-proposal") else None
+        chosen = self._row.chosen if self._proposal else None
         if chosen == "accept":
             return "accept"
         return "reject" if chosen == "reject" else None
 
-    def _lack(self) -> str:
-        """What is missing before this can be sent."""
-        proposal, empty = self.has_class("-proposal"), not self._field.text.strip()
-        if proposal and self._row.chosen is None:
-            return "Decide first: 1 accept, 2 reject, 3 only a question (shift+tab from the remark)."
-        if empty and (not proposal or self._row.chosen == "question"):
-            return "Nothing is typed yet: write your answer, then Enter."
-        return ""
+    @property
+    def _answers(self) -> bool:
+        """Whether the field holds an answer in words and no remark: *only a question* was picked, and needs them."""
+        return self._wordless and self._row.chosen == "question"
+
+    @property
+    def _keys(self) -> str:
+        row = self._row
+        return " · ".join(f"{row.key(n)} {choice.label}" for n, choice in enumerate(row.CHOICES))
+
+    @on(events.DescendantFocus)
+    @on(events.DescendantBlur)
+    def _moved(self) -> None:
+        if self.question is not None and not self._field.disabled:
+            self._tell()
 
     def _tell(self, problem: str = "") -> None:
-        """The line that says what Enter will send."""
-        line = Text(problem)
-        if not problem and not self._lack():
-            line.append("Enter sends: ")
-            if self.has_class("-proposal"):
-                line.append((self._row.chosen or "").replace("question", "only a question"), style="bold")
-                line.append(", with your remark" if self._field.text.strip() else ", without a remark")
-            else:
-                line.append("your answer")
-        elif not problem:
-            line.append("1, 2 or 3 decides; Enter sends" if self.has_class("-proposal") else "Enter sends")
-        self.query_one("#sends", Static).update(line)
+        """The line that says what the next key does."""
+        self.query_one("#sends", Static).update(Text(problem or self._hint()))
+
+    def _hint(self) -> str:
+        if not self._proposal:
+            return "Enter sends your answer"
+        if self._answers and self._field.has_focus:
+            return "Only a question: write your answer here, Enter sends it"
+        if self._field.has_focus:
+            return "A remark. Enter goes back to the choices; nothing is sent yet"
+        remark = "your remark goes with it" if self._field.text.strip() else "tab adds a remark first"
+        return f"{self._keys} · {remark}"

@@ -19,9 +19,9 @@ from lab.trace import Action, DeviceInfo, Prompt, Proposed, Step, Trace, Usage
 from lab.uitree import Bounds, Node, UiTree
 from screens.app import LabApp
 from screens.clock import Clock
-from screens.live.gate import GatePanel
+from screens.live.gate import GatePanel, GateRow
 from screens.live.live import LiveScreen
-from screens.live.reply import OpenQuestion
+from screens.live.reply import DecisionRow, OpenQuestion
 from store.store import Store
 
 TAP = Action("click", at=(138, 1900))
@@ -30,14 +30,18 @@ CHECKS = (Check("dark theme is on", "settings.dark_theme", equals=True),)
 
 
 class Cast:
-    """An agent that proposes these in turn, each with its thought; then it reports complete."""
+    """An agent that proposes these in turn, each with its thought; then it reports complete. `held` waits for `go`."""
 
     actor = Actor("script", "agent-under-test")
 
-    def __init__(self, *turns: tuple[Action, str]) -> None:
+    def __init__(self, *turns: tuple[Action, str], held: bool = False) -> None:
         self._turns = [*turns, (DONE, "That was all.")]
+        self.go = threading.Event()
+        if not held:
+            self.go.set()
 
     def propose(self, brief: Brief, screen: Screen, history: Sequence[Step]) -> Proposed:
+        assert self.go.wait(60)
         action, thought = self._turns[min(len(history), len(self._turns) - 1)]
         return Proposed(
             action, thought, Prompt(f"PROMPTWORD: you work a phone. {brief.instruction}"), usage=Usage(812, 40)
@@ -69,6 +73,26 @@ class StillClock(Clock):
 
     def shown(self, at: str) -> str:
         return "08:50:00"
+
+
+class HandClock(Clock):
+    """Time passes when a test says so."""
+
+    at = 0.0
+
+    def seconds(self) -> float:
+        return self.at
+
+
+class LeapingClock(Clock):
+    """Each look at it is a second later: nobody's key is ever too early, and no test waits."""
+
+    def __init__(self) -> None:
+        self._at = 0.0
+
+    def seconds(self) -> float:
+        self._at += 1
+        return self._at
 
 
 PERSONA = Persona(
@@ -133,8 +157,8 @@ class Slate:
 class Stage(LabApp):
     """The real app, with one live run in it."""
 
-    def __init__(self, session: Session, clock: Clock | None = None) -> None:
-        super().__init__(session.store, Settings(seat=session.spec.seat))
+    def __init__(self, session: Session, clock: Clock, settings: Settings | None = None) -> None:
+        super().__init__(session.store, settings or Settings(seat=session.spec.seat))
         self.session = self.run_under_test = session
         self.live = LiveScreen(session, clock=clock)
         self.bells = 0
@@ -160,13 +184,13 @@ class Stage(LabApp):
 
     @property
     def asked(self) -> bool:
-        """Whether a question stands open."""
-        return self.live.query_one(OpenQuestion).has_class("-open")
+        """Whether a question stands open and was seen."""
+        return self.live.query_one(OpenQuestion).has_class("-open") and self.live.query_one(DecisionRow).ready
 
     @property
     def gated(self) -> bool:
-        """Whether an action waits at the gate."""
-        return self.live.query_one(GatePanel).has_class("-open")
+        """Whether an action waits at the gate and was seen."""
+        return self.live.query_one(GatePanel).has_class("-open") and self.live.query_one(GateRow).ready
 
     def events(self, kind: type[Any]) -> list[Any]:
         """What the file holds of this run, of one kind."""
@@ -181,23 +205,32 @@ class Stage(LabApp):
 @pytest.fixture
 def cast() -> Any:
     """The agents, the phone and the clock of these tests, by name."""
-    return SimpleNamespace(Cast=Cast, Sleeper=Sleeper, Slate=Slate, StillClock=StillClock, TAP=TAP, PERSONA=PERSONA)
+    return SimpleNamespace(
+        Cast=Cast, Sleeper=Sleeper, Slate=Slate, StillClock=StillClock, HandClock=HandClock, TAP=TAP, PERSONA=PERSONA
+    )
 
 
 @pytest.fixture
 def live(store: Store) -> Callable[..., Stage]:
-    """An app with a live run: `live((action, thought), ..., kind=..., agent=..., resume=..., **spec fields)`."""
+    """An app with a live run: `live((action, thought), ..., kind=..., agent=..., resume=..., **spec fields)`.
+
+    The phone is a slate, unless `embedded` asks for the one whose state can be checked.
+    """
 
     def made(
         *turns: tuple[Action, str],
         kind: str = "general",
         agent: Agent | None = None,
         device: Device | None = None,
+        embedded: bool = False,
         clock: Clock | None = None,
         resume: Trace | None = None,
+        settings: Settings | None = None,
         **changes: Any,
     ) -> Stage:
         spec = Spec(task(kind), PERSONA)._replace(**changes)
-        return Stage(Session(store, spec, resume, agent=agent or Cast(*turns), device=device), clock)
+        phone = device or (None if embedded else Slate())
+        session = Session(store, spec, resume, agent=agent or Cast(*turns), device=phone)
+        return Stage(session, clock or LeapingClock(), settings)
 
     return made

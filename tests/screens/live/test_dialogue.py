@@ -12,8 +12,9 @@ from lab.trace import Action, Answered, AnyEvent, Asked, Decision, Proposed, Que
 from screens.clock import Clock, span
 from screens.live.choices import Choice, Choices, picks
 from screens.live.dialogue import Dialogue
+from screens.live.field import ReplyText
 from screens.live.keystrokes import Typing
-from screens.live.reply import OpenQuestion, ReplyText
+from screens.live.reply import OpenQuestion
 from screens.live.seat import facts
 
 PERSON = Actor("human", "P01")

@@ -13,6 +13,10 @@ from screens.phone.mirror import Mirror
 TYPE = Action("input_text", text="milc")
 
 
+def hint(app: Any) -> str:
+    return str(app.live.query_one("#gate-hint").render())
+
+
 async def gate_open(app: Any, pilot: Any, until: Any) -> None:
     await until(pilot, lambda: app.gated)
 
@@ -47,7 +51,7 @@ async def test_a_text_is_changed_before_it_is_typed(live: Any, until: Any, cast:
 
 
 async def test_a_tap_on_the_mirror_says_where_it_should_go(live: Any, until: Any, cast: Any) -> None:
-    app = live((Action("click", at=(1, 1)), ""), gate="ask", device=cast.Slate())
+    app = live((Action("click", at=(1, 1)), ""), gate="ask")
     async with app.run_test(size=(120, 40)) as pilot:
         await gate_open(app, pilot, until)
         mirror = app.live.query_one(Mirror)
@@ -66,22 +70,26 @@ async def test_a_tap_on_the_mirror_says_where_it_should_go(live: Any, until: Any
 
 
 async def test_what_is_no_place_is_said_and_nothing_is_done(live: Any, until: Any, cast: Any) -> None:
-    app = live((cast.TAP, ""), gate="ask", device=cast.Slate())
+    app = live((cast.TAP, ""), gate="ask")
     async with app.run_test(size=(120, 40)) as pilot:
         await gate_open(app, pilot, until)
         await pilot.press("e", "x", "enter")
-        assert "Two numbers are needed" in str(app.live.query_one("#gate-hint").render())
+        assert "Two numbers are needed" in hint(app)
         await pilot.press("escape")
         assert not app.live.query_one("#gate-text").display
         assert app.gated
 
 
-async def test_a_rejection_carries_its_note(live: Any, until: Any, cast: Any) -> None:
+async def test_one_key_rejects_with_the_note_that_was_typed(live: Any, until: Any, cast: Any) -> None:
     device = cast.Slate()
     app = live((cast.TAP, ""), gate="ask", device=device)
     async with app.run_test(size=(120, 40)) as pilot:
         await gate_open(app, pilot, until)
-        await pilot.press("x", *"no", "enter")
+        await pilot.press("tab", *"no")
+        assert "Enter goes back to the choices" in hint(app)
+        await pilot.press("enter")
+        assert app.session.decisions.waiting is not None
+        await pilot.press("x")
         await until(pilot, lambda: app.steps)
     decision = app.steps[0].decision
     assert (decision.verdict, decision.action, decision.note) == ("reject", None, "no")
@@ -89,7 +97,7 @@ async def test_a_rejection_carries_its_note(live: Any, until: Any, cast: Any) ->
 
 
 async def test_the_gate_opens_for_all_and_asks_again(live: Any, until: Any, cast: Any) -> None:
-    app = live((cast.TAP, ""), (cast.TAP, ""), gate="ask", device=cast.Slate())
+    app = live((cast.TAP, ""), (cast.TAP, ""), gate="ask")
     async with app.run_test(size=(120, 40)) as pilot:
         await gate_open(app, pilot, until)
         await pilot.press("g")
@@ -99,7 +107,7 @@ async def test_the_gate_opens_for_all_and_asks_again(live: Any, until: Any, cast
 
 
 async def test_one_step_and_then_the_phone_stands_still(live: Any, until: Any, cast: Any) -> None:
-    app = live((Action("ask_user", text="?"), ""), (cast.TAP, ""), (cast.TAP, ""), device=cast.Slate())
+    app = live((Action("ask_user", text="?"), ""), (cast.TAP, ""), (cast.TAP, ""))
     async with app.run_test(size=(120, 40)) as pilot:
         await until(pilot, lambda: app.asked)
         await pilot.press("ctrl+x", "7", "enter")

@@ -9,6 +9,7 @@ import pytest
 from textual.command import CommandPalette
 
 from lab.trace import Action, Ended
+from screens.live.reply import DecisionRow
 
 HIDDEN = ("THINKWORD", "PROMPTWORD", "TITLEWORD", "agent-under-test", "secret-dark", "dark theme is on", "0.00", "tap ")
 """The agent's thought, what it was sent, the task's title, the agent, the task's id, a check, the score, an action."""
@@ -27,7 +28,9 @@ async def play(app: Any, until: Any) -> str:
         await until(pilot, lambda: app.screen.query("HelpPanel"))
         await pilot.press("escape", "ctrl+p")
         await until(pilot, lambda: isinstance(app.screen, CommandPalette))
-        await pilot.press("escape", "1", "enter")
+        await pilot.press("escape")
+        await until(pilot, lambda: isinstance(app.focused, DecisionRow))
+        await pilot.press("1")
         await until(pilot, lambda: app.events(Ended))
         await until(pilot, lambda: app.live.query_one("Result").has_class("-open"))
         for key in ("s", "g", "t", "m"):
@@ -42,7 +45,7 @@ def turns(tap: Action) -> list[tuple[Action, str]]:
 
 @pytest.mark.parametrize("seat", ["participant", "rater"])
 async def test_who_must_not_know_is_never_shown(live: Any, until: Any, cast: Any, seat: str) -> None:
-    app = live(*turns(cast.TAP), kind="proactive", seat=seat)
+    app = live(*turns(cast.TAP), kind="proactive", seat=seat, embedded=True)
     painted = await play(app, until)
     for word in HIDDEN:
         assert word not in painted
@@ -52,7 +55,7 @@ async def test_who_must_not_know_is_never_shown(live: Any, until: Any, cast: Any
 
 
 async def test_a_developer_sees_all_of_it(live: Any, until: Any, cast: Any) -> None:
-    app = live(*turns(cast.TAP), kind="proactive", seat="developer")
+    app = live(*turns(cast.TAP), kind="proactive", seat="developer", embedded=True)
     painted = await play(app, until)
     assert [word for word in HIDDEN if word not in painted] == []
 

@@ -43,7 +43,7 @@ def when(app: Any, ready: Callable[[], bool]) -> Callable[[Any], Awaitable[None]
 @pytest.mark.parametrize("size", SIZES)
 def test_a_question_stands_open(live: Any, cast: Any, snap_compare: Any, size: tuple[int, int]) -> None:
     app = live((TAP, WHY), (ASK, "Two times."), device=cast.Slate(), clock=cast.StillClock())
-    ready = when(app, lambda: app.asked and app.shows("Enter sends"))
+    ready = when(app, lambda: app.shows("Enter sends"))
     assert snap_compare(app, terminal_size=size, run_before=ready)
 
 
@@ -52,14 +52,14 @@ def test_a_proposal_stands_open(live: Any, cast: Any, snap_compare: Any, size: t
     app = live(
         (TAP, WHY), (OFFER, WHY), kind="proactive", seat="participant", device=cast.Slate(), clock=cast.StillClock()
     )
-    ready = when(app, lambda: app.asked and app.shows("1, 2 or 3 decides"))
+    ready = when(app, lambda: app.shows("1 accept ·"))
     assert snap_compare(app, terminal_size=size, run_before=ready)
 
 
 @pytest.mark.parametrize("size", SIZES)
 def test_an_action_waits_at_the_gate(live: Any, cast: Any, snap_compare: Any, size: tuple[int, int]) -> None:
     app = live((TAP, WHY), gate="ask", device=cast.Slate(), clock=cast.StillClock())
-    ready = when(app, lambda: app.gated and app.shows("approve"))
+    ready = when(app, lambda: app.shows("Your decision is kept"))
     assert snap_compare(app, terminal_size=size, run_before=ready)
 
 

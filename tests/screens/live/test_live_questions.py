@@ -8,9 +8,11 @@ import pytest
 from textual import events
 from textual.widgets import Static
 
+from lab.settings import Settings
 from lab.trace import Action, Answered, Ended, Paused
 from screens.live.choices import Choices
-from screens.live.reply import DecisionRow, OpenQuestion, ReplyText
+from screens.live.field import ReplyText
+from screens.live.reply import DecisionRow, OpenQuestion
 
 ASK = Action("ask_user", text="06:30 or 07:45?")
 OFFER = Action("ask_user", text="Shall I turn the dark theme on?")
@@ -58,33 +60,38 @@ async def test_ctrl_j_begins_a_new_line(live: Any, until: Any) -> None:
         assert (await answered(app, pilot, until)).text == "1\n2"
 
 
-@pytest.mark.parametrize(("key", "decision"), [("1", "accept"), ("a", "accept"), ("2", "reject"), ("r", "reject")])
-async def test_one_key_decides_on_a_proposal_and_enter_sends_it(live: Any, until: Any, key: str, decision: str) -> None:
+@pytest.mark.parametrize(
+    ("key", "decision"),
+    [("1", "accept"), ("a", "accept"), ("2", "reject"), ("\N{FULLWIDTH DIGIT TWO}", "reject")],
+)
+async def test_one_key_sends_a_decision(live: Any, until: Any, key: str, decision: str) -> None:
     app = live((OFFER, ""), kind="proactive")
     async with app.run_test(size=(100, 30)) as pilot:
         await until(pilot, lambda: app.asked)
         assert isinstance(app.focused, DecisionRow)
+        assert hint(app) == "1 accept · 2 reject · 3 only a question · tab adds a remark first"
         await pilot.press("enter")
-        assert "Decide first" in hint(app)
-        await pilot.press(key)
-        assert f"Enter sends: {decision}, without a remark" in hint(app)
+        assert "Nothing is decided yet: 1 accept" in hint(app)
         assert not app.events(Answered)
-        await pilot.press("enter")
+        await pilot.press(key)
         reply = await answered(app, pilot, until)
     assert (reply.decision, reply.text) == (decision, "")
     assert reply.first_key_at is not None
 
 
-async def test_a_remark_never_decides(live: Any, until: Any) -> None:
+async def test_a_remark_never_decides_and_goes_with_the_key_that_does(live: Any, until: Any) -> None:
     app = live((OFFER, ""), kind="proactive")
     async with app.run_test(size=(100, 30)) as pilot:
         await until(pilot, lambda: app.asked)
-        await pilot.press("tab", *"1aro", "enter")
-        assert "Decide first" in hint(app)
-        assert app.live.query_one(DecisionRow).chosen is None
-        await pilot.press("shift+tab", "2")
-        assert "Enter sends: reject, with your remark" in hint(app)
+        await pilot.press("tab", *"1aro")
+        assert "Enter goes back to the choices; nothing is sent yet" in hint(app)
         await pilot.press("enter")
+        assert isinstance(app.focused, DecisionRow)
+        assert app.focused.chosen is None
+        assert "your remark goes with it" in hint(app)
+        await pilot.press("down")
+        assert isinstance(app.focused, ReplyText)
+        await pilot.press("escape", "2")
         reply = await answered(app, pilot, until)
     assert (reply.decision, reply.text) == ("reject", "1aro")
 
@@ -94,12 +101,50 @@ async def test_only_a_question_is_answered_in_words_and_without_a_decision(live:
     async with app.run_test(size=(100, 30)) as pilot:
         await until(pilot, lambda: app.asked)
         await pilot.press("o")
-        assert isinstance(app.focused, ReplyText)
+        await until(pilot, lambda: isinstance(app.focused, ReplyText))
+        assert "write your answer here, Enter sends it" in hint(app)
         await pilot.press("enter")
         assert "Nothing is typed yet" in hint(app)
         await pilot.press(*"no", "enter")
         reply = await answered(app, pilot, until)
     assert (reply.decision, reply.text) == (None, "no")
+
+
+async def test_words_that_stand_there_already_are_sent_as_the_answer(live: Any, until: Any) -> None:
+    app = live((OFFER, ""), kind="proactive")
+    async with app.run_test(size=(100, 30)) as pilot:
+        await until(pilot, lambda: app.asked)
+        await pilot.press("tab", *"no", "shift+tab", "3")
+        reply = await answered(app, pilot, until)
+    assert (reply.decision, reply.text) == (None, "no")
+
+
+async def test_a_key_meant_for_what_stood_there_before_decides_nothing(live: Any, until: Any, cast: Any) -> None:
+    clock = cast.HandClock()
+    app = live((OFFER, ""), kind="proactive", clock=clock)
+    async with app.run_test(size=(100, 30)) as pilot:
+        await until(pilot, lambda: app.live.query_one(DecisionRow).seen_at == 0 and app.shows("1 accept ·"))
+        clock.at = 0.29
+        await pilot.press("2")
+        await until(pilot, lambda: "did nothing: press it again" in hint(app))
+        assert app.live.query_one(DecisionRow).chosen is None
+        clock.at = 0.3
+        await pilot.press("1")
+        reply = await answered(app, pilot, until)
+    assert reply.decision == "accept"
+
+
+async def test_other_keys_are_the_ones_that_are_shown(live: Any, until: Any) -> None:
+    keymap = {"reply.accept": "f5", "run.pause": "f6", "run.end": "f6", "run.resume": "f7"}
+    app = live((OFFER, ""), kind="proactive", settings=Settings(keymap=keymap))
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: app.asked and app.shows("○ f5 accept"))
+        assert hint(app).startswith("f5 accept · 2 reject")
+        await pilot.press("f6")
+        await until(pilot, lambda: app.shows("paused: f6 again ends the run, f7 goes on"))
+        await pilot.press("1", "a", "f5")
+        reply = await answered(app, pilot, until)
+    assert reply.decision == "accept"
 
 
 async def test_a_click_decides_as_a_key_does(live: Any, until: Any) -> None:
@@ -109,7 +154,8 @@ async def test_a_click_decides_as_a_key_does(live: Any, until: Any) -> None:
         row = app.live.query_one(DecisionRow)
         await until(pilot, lambda: row.size.height == 1 and app.shows("only a question"))
         await pilot.click(row, offset=(16, 0))
-        await until(pilot, lambda: row.chosen == "reject")
+        reply = await answered(app, pilot, until)
+    assert reply.decision == "reject"
 
 
 async def test_esc_leaves_the_field_then_the_room_and_loses_nothing(live: Any, until: Any) -> None:
@@ -162,12 +208,19 @@ async def test_a_strangers_text_is_plain_characters(live: Any, until: Any) -> No
     assert not any("\x1b" in line or "\x07" in line for line in app.painted)
 
 
-async def test_a_question_in_another_room_rings_and_says_where(live: Any, until: Any) -> None:
-    app = live((ASK, ""))
+async def test_a_question_in_another_room_rings_and_says_where(live: Any, until: Any, cast: Any) -> None:
+    agent = cast.Cast((OFFER, ""), held=True)
+    app = live(agent=agent, kind="proactive")
     async with app.run_test(size=(100, 30), notifications=True) as pilot:
         app.open_home()
+        await until(pilot, lambda: app.current_mode == "home" and not app.live.is_current)
+        agent.go.set()
         await until(pilot, lambda: app.bells == 1)
         await until(pilot, lambda: app.shows("A question waits in the live run"))
+        row = app.live.query_one(DecisionRow)
+        assert not row.ready
+        await pilot.press("f3")
+        await until(pilot, lambda: row.ready and app.focused is row)
 
 
 async def test_the_row_of_choices_moves_by_arrows_and_stacks_where_it_is_narrow(live: Any, until: Any) -> None:

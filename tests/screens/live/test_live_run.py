@@ -11,8 +11,8 @@ import pytest
 from lab.errors import LabError
 from lab.trace import Acting, Action, Ended, Paused, Resumed, Started
 from screens.live.dialogue import Transcript
+from screens.live.field import ReplyText
 from screens.live.live import LiveScreen
-from screens.live.reply import ReplyText
 from screens.live.result import THANKS, Result
 
 ASK = Action("ask_user", text="06:30 or 07:45?")
@@ -78,7 +78,7 @@ async def test_quitting_never_waits_for_an_agent_that_sleeps(live: Any, until: A
 
 
 async def test_a_developer_reads_the_end_and_enter_replays_it(live: Any, until: Any, cast: Any) -> None:
-    app = live((cast.TAP, "I open the settings."))
+    app = live((cast.TAP, "I open the settings."), embedded=True)
     async with app.run_test(size=(120, 40)) as pilot:
         await until(pilot, lambda: app.live.query_one(Result).has_class("-open"))
         await until(pilot, lambda: app.shows("score 0.00") and app.shows("FAIL  dark theme is on"))

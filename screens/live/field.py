@@ -1,0 +1,65 @@
+"""Where an answer or a remark is typed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from textual import events
+from textual.binding import Binding, BindingType
+from textual.message import Message
+from textual.widgets import TextArea
+
+from lab.plain import plain
+
+
+class ReplyText(TextArea):
+    """Where an answer is typed: Enter sends, ctrl+j begins a new line."""
+
+    HELP = """
+    Your answer. **Enter** sends it, **ctrl+j** begins a new line, **Esc** leaves the field and keeps what you typed.
+    Where choices are numbered, a digit in the empty field takes that choice. A remark to a proposal is not sent from
+    here: **Enter** goes back to the choices, and the one you take sends both.
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter", "send", "Enter", id="reply.enter", tooltip="Send your answer, or leave a remark"),
+        Binding("ctrl+j,alt+enter,shift+enter", "new_line", "New line", show=False, id="reply.newline",
+                tooltip="Begin a new line in your answer"),
+    ]  # fmt: skip
+    DEFAULT_CSS = """
+    ReplyText { height: auto; max-height: 6; }
+    """
+
+    @dataclass
+    class Entered(Message):
+        """Enter was pressed."""
+
+    @dataclass
+    class Digit(Message):
+        """A digit was pressed while the field was empty."""
+
+        number: int
+
+    digits = 0
+    """How many digits choose something while the field is empty."""
+
+    async def _on_key(self, event: events.Key) -> None:
+        if event.key == "enter":
+            event.prevent_default()  # else a new line; the binding sends
+        elif not self.text and event.key.isdecimal() and 1 <= int(event.key) <= self.digits:
+            event.stop()
+            event.prevent_default()
+            self.post_message(self.Digit(int(event.key)))
+        else:
+            await super()._on_key(event)
+
+    async def _on_paste(self, event: events.Paste) -> None:
+        event.prevent_default()
+        await super()._on_paste(events.Paste(plain(event.text)))  # what is pasted may hold escapes, which would be run
+        event.stop()
+
+    def action_send(self) -> None:
+        self.post_message(self.Entered())
+
+    def action_new_line(self) -> None:
+        self.insert("\n")
