@@ -77,7 +77,7 @@ def find_ink(pixels: Grid, wanted: Shape, scale: tuple[float, float], sure: bool
     paper, flat = paper_of(pixels)
     mask = inked(pixels, paper, flat)
     if mask[0, 0] or mask[0, -1] or mask[-1, 0] or mask[-1, -1]:
-        mask &= ~_from_edges(mask)
+        mask &= ~from_edges(mask)
     _drop_frame(mask)
     likely = _likely(mask, _bands(mask, wanted, sure), wanted, scale, sure)
     if not sure and (not likely or likely[0][0] > 0.6):
@@ -143,7 +143,7 @@ def _strokes(pixels: Grid) -> Mask:
     return lighter if int(apart.max()) >= -int(apart.min()) else darker
 
 
-def _from_edges(mask: Mask) -> Mask:
+def from_edges(mask: Mask) -> Mask:
     """Ink that runs in from an edge without a gap: what lies around a button's round corners is not its text."""
     run = np.logical_and.accumulate
     inward = run(mask, axis=1) | run(mask[:, ::-1], axis=1)[:, ::-1]
@@ -159,13 +159,13 @@ def _drop_frame(mask: Mask) -> None:
         mask[:, np.count_nonzero(mask, axis=0) > 0.85 * height] = False
 
 
-def _some(mask: Mask, axis: int) -> Mask:
+def any_along(mask: Mask, axis: int) -> Mask:
     """Along which of the other axis there is any ink."""
     some: Mask = np.logical_or.reduce(mask, axis=axis)
     return some
 
 
-def _spans(full: Mask, gap: float) -> list[tuple[int, int]]:
+def spans_of(full: Mask, gap: float) -> list[tuple[int, int]]:
     """Runs of true, joined across gaps of up to `gap`."""
     padded = np.zeros(len(full) + 2, np.bool_)
     padded[1:-1] = full
@@ -181,7 +181,7 @@ def _spans(full: Mask, gap: float) -> list[tuple[int, int]]:
 
 def _bands(mask: Mask, wanted: Shape, sure: bool) -> list[tuple[int, int, float, int]]:
     """Where lines of text may be: (top, bottom, height of one line, lines), each line alone and all that are alike."""
-    spans = _spans(_some(mask, 1), 0)
+    spans = spans_of(any_along(mask, 1), 0)
     if not spans:
         return []
     spans = _dotted(spans, 0.17 * max(end - start for start, end in spans))[:12]
@@ -205,7 +205,7 @@ def _guessed(mask: Mask, wanted: Shape, down: float) -> list[tuple[int, int, flo
     bands: list[tuple[int, int, float, int]] = []
     if wanted.cells < 16:
         return bands
-    for start, end in _spans(_some(mask, 1), 1)[:6]:
+    for start, end in spans_of(any_along(mask, 1), 1)[:6]:
         for lines in range(2, 16):
             height = wanted.height * (end - start) / (_PITCH * (lines - 1) + wanted.height)
             if height * down < 20:
@@ -229,7 +229,7 @@ def _dotted(spans: list[tuple[int, int]], gap: float) -> list[tuple[int, int]]:
 
 def _clusters(band: Mask, em: float, lines: int) -> list[tuple[int, int, float]]:
     """Where words may begin and end in a band: (left, right, summed width of its lines), gaps of over an em between."""
-    spans = _spans(_some(band, 0), max(2.0, 1.1 * em))[:6]
+    spans = spans_of(any_along(band, 0), max(2.0, 1.1 * em))[:6]
     found: list[tuple[int, int, float]] = []
     for first in range(len(spans)):
         for last in range(first, len(spans)):
@@ -243,7 +243,7 @@ def _summed(band: Mask, lines: int) -> float:
     width = float(band.shape[1])
     if lines == 1:
         return width
-    rows = _spans(_some(band, 1), 0)
+    rows = spans_of(any_along(band, 1), 0)
     if len(rows) < lines:
         return width * (lines - 0.35)
     reach = (band * np.arange(1, band.shape[1] + 1)).max(axis=1)

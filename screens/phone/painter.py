@@ -10,6 +10,7 @@ from PIL import Image
 
 from lab.uitree import Bounds, UiTree
 from screens.phone import paint
+from screens.phone.controls import clear, states
 from screens.phone.fit import Fit, fit
 from screens.phone.glyphs import TAIL, Codes, glyphs, width_of
 from screens.phone.items import Words
@@ -84,6 +85,10 @@ class Painter:
         phone = paint.half_blocks(pixels)
         mean = paint.between(phone.fg, phone.bg)
         texts = self._set(words, things, placed_at, _Room(phone, mean, placed_at))
+        if words and shot.rgb is not None:
+            told = states(self.reading.controls, texts, placed_at)
+            clear(phone, mean, told, placed_at)
+            texts = [*texts, *told]
         self._large = _large([one.em for one in words], placed_at)
         self._draw(phone, mean, texts)
         if few:

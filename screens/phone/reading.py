@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from lab.uitree import Bounds, UiTree
+from screens.phone.controls import Control, Seen, controls, look, same
 from screens.phone.glyphs import glyphs, width_of
 from screens.phone.ink import Ink, erase, find_ink, inked, shape
 from screens.phone.items import Words
@@ -48,6 +49,9 @@ class Reading:
         self.shown: list[Found] = []
         """Those of them that are in the picture now."""
         self.things: tuple[Bounds, ...] = ()
+        self.controls: list[Seen] = []
+        """Switches and the like that are in the picture now."""
+        self._stated: list[Control] = []
         self._tree: UiTree | None = None
         self._saying: Saying = Saying((), ())
         self._missed: dict[tuple[object, ...], int] = {}
@@ -63,17 +67,29 @@ class Reading:
         if tree is None or (tree == self._tree and changed is None):
             if changed is not None:
                 self.shown = [found for found in self.found if not _overpainted(found, picture.raw)]
+                self.controls = [seen for seen in self.controls if same(seen, picture.raw)]
             return self.shown
         if tree != self._tree:
             if len(self._missed) > 2000:
                 self._missed.clear()
             self._tree, self._saying = tree, saying(tree, picture.size)
+            self._stated = controls(tree, picture.size)
             self.things = self._saying.things
         found = [f for said in self._saying.said if (f := self._find(said, picture, changed)) is not None]
         self.found = _alike(_apart(found))
         self._known = {_key(one.said): one for one in found}
         self.shown = self.found
+        self.controls = self._controls(picture, changed)
         return self.shown
+
+    def _controls(self, picture: Picture, changed: Rows | None) -> list[Seen]:
+        """Those controls that are surely seen, looked for anew only where the picture changed."""
+        if not self._stated:
+            return []
+        known = {seen.control: seen for seen in self.controls if not _touched(seen.place[0], changed)}
+        inks = [found.words.ink for found in self.found]
+        looked = [known.get(one) or look(one, picture.raw, picture.scale, inks) for one in self._stated]
+        return [seen for seen in looked if seen is not None]
 
     def _find(self, said: Said, picture: Picture, changed: Rows | None) -> Found | None:
         across, down = picture.scale

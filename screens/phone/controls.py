@@ -1,0 +1,187 @@
+"""Switches, radio buttons and check boxes: found in the picture, their state drawn as a character where they stand."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+import numpy as np
+
+from lab.uitree import Bounds, UiTree
+from screens.phone.fit import Fit
+from screens.phone.glyphs import glyphs, width_of
+from screens.phone.ink import any_along, from_edges, inked, paper_of, spans_of
+from screens.phone.items import Words, rounded
+from screens.phone.paint import BLANK, Cells
+from screens.phone.paint import rounded as rounded_colour
+from screens.phone.typeset import Placed
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Grid = NDArray[np.uint32]
+    Mask = NDArray[np.bool_]
+
+Kind = Literal["radio", "check", "switch"]
+
+_KINDS: dict[str, Kind] = {"RadioButton": "radio", "CheckBox": "check", "Switch": "switch", "SwitchCompat": "switch",
+                           "SwitchMaterial": "switch", "MaterialSwitch": "switch"}  # fmt: skip
+_SIGNS = {("radio", True): "◉", ("radio", False): "○", ("check", True): "☑", ("check", False): "☐"}
+_LONGEST = 4
+"""Cells of a switch at most."""
+_MOST = 60
+_SPARE = 16
+"""Pixels beside a box that is as large as its control, to see what that stands on."""
+
+
+class Control(NamedTuple):
+    """A node that is on or off, as its tree states it: its box in pixels of the screen."""
+
+    box: Bounds
+    kind: Kind
+    on: bool
+
+
+class Seen(NamedTuple):
+    """A control in a picture: `ink` in the screen's pixels, `place` its rows and columns there, holding `pixels`."""
+
+    control: Control
+    ink: Bounds
+    place: tuple[slice, slice]
+    pixels: Grid
+    colour: int
+    paper: int
+
+
+def controls(tree: UiTree, size: tuple[int, int]) -> list[Control]:
+    """The controls of a tree on a screen of `size` pixels."""
+    screen = Bounds(0, 0, *size)
+    return [
+        Control(box, kind, node.checked)
+        for node in tree.nodes()
+        if node.checkable and (kind := _KINDS.get(node.cls.rpartition(".")[2])) is not None
+        if (box := node.bounds.cut(screen)).area and box.height < 0.15 * size[1]
+    ][:_MOST]
+
+
+def look(control: Control, raw: Grid, scale: tuple[int, int], texts: Sequence[Bounds]) -> Seen | None:
+    """Where a control is drawn in a picture reduced by `scale`; None where nothing there is surely one.
+
+    It is looked for before the first of the `texts` (their ink) that stand in its box, a switch after the last.
+    """
+    across, down = scale
+    box = _room(control, texts)
+    rows = slice(box.top // down, min(-(-box.bottom // down), raw.shape[0]))
+    columns = slice(box.left // across, min(-(-box.right // across), raw.shape[1]))
+    pixels = raw[rows, columns]
+    if min(pixels.shape) < 4:
+        return None
+    paper, flat = paper_of(pixels)
+    if not flat:
+        return None
+    mask = inked(pixels, paper, True)
+    if mask[0, 0] or mask[0, -1] or mask[-1, 0] or mask[-1, -1]:
+        mask &= ~from_edges(mask)
+    found = _blob(mask, control.kind, scale)
+    if found is None:
+        return None
+    left, top, right, bottom = found
+    place = (
+        slice(rows.start + max(0, top - 1), rows.start + min(mask.shape[0], bottom + 1)),
+        slice(columns.start + max(0, left - 1), columns.start + min(mask.shape[1], right + 1)),
+    )
+    ink = Bounds(
+        (columns.start + left) * across, (rows.start + top) * down,
+        (columns.start + right) * across, (rows.start + bottom) * down,
+    )  # fmt: skip
+    colour = _strongest(pixels[top:bottom, left:right], paper)
+    return Seen(control, ink, place, raw[place].copy(), colour, paper)
+
+
+def _room(control: Control, texts: Sequence[Bounds]) -> Bounds:
+    """The part of a control's box that its words leave to it; a little more where it has none and may fill its box."""
+    box = control.box
+    inside = [text for text in texts if box.holds(*text.center)]
+    if not inside:
+        return Bounds(max(0, box.left - _SPARE), max(0, box.top - _SPARE), box.right + _SPARE, box.bottom + _SPARE)
+    if control.kind == "switch":
+        return box._replace(left=min(max(text.right for text in inside), box.right))
+    return box._replace(right=max(min(text.left for text in inside), box.left))
+
+
+def _blob(mask: Mask, kind: Kind, scale: tuple[int, int]) -> tuple[int, int, int, int] | None:
+    """The outermost blob of a mask if it is shaped as such a control is: left, top, right, bottom."""
+    for top, bottom in spans_of(any_along(mask, 1), 0):
+        if not 26 <= (bottom - top) * scale[1] <= 140:
+            continue
+        spans = [span for span in spans_of(any_along(mask[top:bottom], 0), 0) if (span[1] - span[0]) * scale[0] >= 12]
+        if not spans:
+            continue
+        left, right = spans[-1 if kind == "switch" else 0]
+        lines = np.flatnonzero(any_along(mask[top:bottom, left:right], 1))
+        first, last = top + int(lines[0]), top + int(lines[-1]) + 1
+        shape = (right - left) * scale[0] / ((last - first) * scale[1])
+        least, most = (1.3, 2.7) if kind == "switch" else (0.7, 1.45)
+        whole = left > 0 and right < mask.shape[1] and first > 0 and last < mask.shape[0]
+        if whole and least <= shape <= most:
+            return left, first, right, last
+    return None
+
+
+def _strongest(pixels: Grid, paper: int) -> int:
+    """The colour that is furthest from the paper."""
+    values = np.ascontiguousarray(pixels).view(np.uint8).reshape(-1, 4)[:, :3].astype(np.int32)
+    apart = np.abs(values - np.array([paper & 255, paper >> 8 & 255, paper >> 16 & 255])).sum(axis=1)
+    red, green, blue = values[int(apart.argmax())].tolist()
+    return int(red | green << 8 | blue << 16)
+
+
+def same(seen: Seen, raw: Grid) -> bool:
+    """Whether a picture still holds a control as it was found."""
+    return bool(np.array_equal(raw[seen.place], seen.pixels))
+
+
+def states(seen: Sequence[Seen], texts: Sequence[Placed], fit: Fit) -> list[Placed]:
+    """The state of each control as characters in its place, on the row of the words beside it, where no text is."""
+    taken = {(text.row, text.column + offset) for text in texts for offset in range(width_of(text.line))}
+    placed: list[Placed] = []
+    for one in seen:
+        columns = fit.column(one.ink.right) - fit.column(one.ink.left)
+        line = glyphs(_sign(one.control, columns))
+        column = rounded(fit.column((one.ink.left + one.ink.right) / 2) - len(line) / 2)
+        for row in _rows(one, texts, fit):
+            cells = {(row, column + offset) for offset in range(-1, len(line) + 1)}
+            if not cells & taken and 0 <= row < fit.rows and column >= 0 and column + len(line) <= fit.cols:
+                taken |= cells
+                middle = (one.ink.top + one.ink.bottom) / 2
+                words = Words(line, one.ink, one.ink, one.control.box, middle, 1, 1, one.colour, one.paper, True)
+                placed.append(Placed(row, column, line, words, True))
+                break
+    return placed
+
+
+def clear(phone: Cells, mean: Grid, told: Sequence[Placed], fit: Fit) -> None:
+    """Takes the pictures of those controls out of the cells, and of their means, whose state is told in characters."""
+    for one in told:
+        ink, ground = one.words.ink, rounded_colour(np.array(one.words.paper, np.uint32))
+        rows = slice(int(fit.row(ink.top)), math.ceil(fit.row(ink.bottom)))
+        columns = slice(int(fit.column(ink.left)), math.ceil(fit.column(ink.right)))
+        phone.codes[rows, columns] = BLANK
+        phone.fg[rows, columns] = phone.bg[rows, columns] = mean[rows, columns] = ground
+
+
+def _rows(one: Seen, texts: Sequence[Placed], fit: Fit) -> list[int]:
+    """The rows on which a control may stand: that of the words that it stands beside, else its own."""
+    middle = (one.ink.top + one.ink.bottom) / 2
+    beside = [text for text in texts if abs(text.words.middle - middle) < 0.5 * (one.ink.bottom - one.ink.top)]
+    own = int(fit.row(middle))
+    nearest = sorted(beside, key=lambda text: abs(text.words.middle - middle))
+    return [*(text.row for text in nearest[:1] if abs(text.row - own) <= 1), own]
+
+
+def _sign(control: Control, columns: float) -> str:
+    if control.kind != "switch":
+        return _SIGNS[control.kind, control.on]
+    rail = "━" * (min(max(2, rounded(columns)), _LONGEST) - 1)
+    return rail + "●" if control.on else "●" + rail
