@@ -20,5 +20,7 @@ class LabError(Exception):
     @property
     def sentence(self) -> str:
         """Title, message and hint as one line."""
-        tail = f" {self.hint}" if self.hint else ""
-        return f"{self.title}: {self.message}{tail}"
+        said = f"{self.title}: {self.message}"
+        if not self.hint:
+            return said
+        return f"{said}{'' if said.endswith(('.', '!', '?')) else '.'} {self.hint}"

@@ -66,7 +66,7 @@ def _database(settings: Settings) -> Finding:
         with Store.open(path, create=False, readonly=True) as store:
             wrong = store.check()
     except LabError as error:
-        return Finding("database", False, error.sentence, "Name another with --db.")
+        return Finding("database", False, f"{error.title}: {error.message}", error.hint or "Name another with --db.")
     do = "" if not wrong else "Copy what can be read with `hitlab pack`, and keep the file."
     return Finding("database", not wrong, "; ".join(wrong) or f"{path} is sound", do)
 

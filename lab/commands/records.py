@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from lab.commands.runs import open_store
+from lab.commands.runs import open_store, refuse_blind
 from lab.errors import LabError
 from lab.output import ImportFailure, ImportResult, Packed, Shown, TraceLine, print_json, print_table, say, warn
 from lab.settings import load
@@ -21,7 +21,9 @@ def traces(args: argparse.Namespace) -> int:
     """The runs in the database, newest first."""
     if args.limit is not None and args.limit < 1:
         raise LabError("traces", f"--limit {args.limit} is less than one", code=2)
-    with open_store(load(db=getattr(args, "db", None)), create=not hasattr(args, "db")) as store:
+    settings = load(db=getattr(args, "db", None))
+    refuse_blind(settings, "traces")
+    with open_store(settings, create=not hasattr(args, "db")) as store:
         runs = store.summaries(args.limit)
         lines = [TraceLine(*(getattr(run, name) for name in TraceLine.__struct_fields__)) for run in runs]
         if args.json:
@@ -43,7 +45,9 @@ def _cell(value: object) -> str:
 
 def show(args: argparse.Namespace) -> int:
     """One run, whole."""
-    with open_store(load(db=getattr(args, "db", None)), create=False) as store:
+    settings = load(db=getattr(args, "db", None))
+    refuse_blind(settings, "show")
+    with open_store(settings, create=False) as store:
         found = store.find(args.run_id)
         trace = store.trace(found)
         verdicts = store.verdicts(found)

@@ -6,6 +6,8 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from lab.errors import LabError
 from lab.settings import Settings, database, load
 
@@ -53,6 +55,7 @@ def live(args: argparse.Namespace) -> int:
         if not headless:
             from screens.app import Opening
 
+            settings = msgspec.structs.replace(settings, seat=spec.seat)
             return _app(store, settings, Opening("live", spec=spec, resume=resume))
         if spec.gate == "ask":
             raise LabError("live", "without a screen nobody lets the actions through", "Use --gate pass.", code=2)
@@ -69,11 +72,18 @@ def replay(args: argparse.Namespace) -> int:
     if not _terminal():
         raise LabError("replay", "there is no terminal here", "`hitlab show ID` prints a run.")
     settings = load(db=getattr(args, "db", None))
+    refuse_blind(settings, "replay")
     with open_store(settings, create=False) as store:
         from screens.app import Opening
 
         found = store.find(run_id)
         return _app(store, settings, Opening("replay", found, int(step) if step else None))
+
+
+def refuse_blind(settings: Settings, what: str) -> None:
+    """Outcomes are not for every seat: raises `LabError` where this one must not see them."""
+    if settings.seat == "participant":
+        raise LabError(what, "is not there for the seat participant.")
 
 
 def open_store(settings: Settings, *, create: bool = True) -> Store:
@@ -96,7 +106,10 @@ def _spec(args: argparse.Namespace, settings: Settings, store: Store, *, headles
     changes = {"agent": args.agent, "user": args.user, "gate": args.gate, "pace": pace}
     if args.resume is not None:
         trace = store.trace(store.find(args.resume))
-        return resume_spec(trace, person=args.person, **changes), trace
+        spec = resume_spec(trace, person=args.person, **changes)
+        if settings.seat != spec.seat and settings.seat != "developer":
+            raise LabError(f"run {trace.id}", f"is a {spec.seat}'s; a {settings.seat} cannot go on with it.")
+        return spec, trace
     from simulators import library
 
     task = library.task(args.task)
@@ -178,6 +191,8 @@ def _show_app(args: argparse.Namespace, opening: Opening) -> int:
 def _app(store: Store, settings: Settings, opening: Opening) -> int:
     from screens.app import LabApp
 
+    if not (sys.stdout.encoding or "").lower().startswith("utf"):
+        raise LabError("terminal", f"its encoding is {sys.stdout.encoding}; screens need UTF-8.", "Set LC_ALL=C.UTF-8.")
     app = LabApp(store, settings, opening)
     app.run()
     return app.return_code or 0

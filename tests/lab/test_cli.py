@@ -17,6 +17,7 @@ import pytest
 
 from lab.cli import main
 from lab.output import schemas
+from lab.settings import Settings
 
 SHARED = Path(__file__).parents[2].parent / "shared" / "traces"
 RUNS = SHARED / "mobileworld" / "runs"
@@ -210,6 +211,41 @@ def test_with_json_a_refusal_is_one_document_too(hitlab: Hitlab) -> None:
 def test_a_wrong_flag_is_a_usage_error(hitlab: Hitlab) -> None:
     assert hitlab("traces", "--nonsense").code == 2
     assert hitlab("live", "usual_lunch", "--json", "--events").code == 2
+
+
+@pytest.mark.parametrize("line", ["traces", "show x", "replay x"])
+def test_a_participant_is_shown_no_outcomes(hitlab: Hitlab, monkeypatch: pytest.MonkeyPatch, line: str) -> None:
+    monkeypatch.setattr("lab.commands.runs._terminal", lambda: True)
+    monkeypatch.setenv("HITLAB_SEAT", "participant")
+    done = hitlab(*line.split())
+    assert (done.code, done.out) == (1, "")
+    assert "participant" in done.err
+
+
+def test_a_resumed_run_keeps_its_seat(hitlab: Hitlab, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A participant's run opens a participant's app, and a participant cannot go on with a developer's run."""
+    opened: list[str] = []
+
+    def open_app(store: object, settings: Settings, opening: object) -> int:
+        opened.append(settings.seat)
+        return 0
+
+    monkeypatch.setattr("lab.commands.runs._terminal", lambda: True)
+    monkeypatch.setattr("lab.commands.runs._app", open_app)
+    reader, writer = os.pipe()
+    os.close(reader)
+    for seat in ("participant", "developer"):
+        command("live", "flight_alarm", "--events", "--seat", seat, "--db", f"{seat}.db", out=writer)
+    os.close(writer)
+    assert hitlab("live", "--resume", "flight_alarm", "--db", "participant.db").code == 0
+    assert opened == ["participant"]
+    refused = hitlab("live", "--resume", "flight_alarm", "--seat", "participant", "--db", "developer.db")
+    assert (refused.code, opened) == (1, ["participant"])
+    assert "developer" in refused.err
+
+
+def test_an_error_and_its_hint_are_two_sentences(hitlab: Hitlab) -> None:
+    assert "no terminal here. Add --headless" in hitlab("live", "usual_lunch").err
 
 
 @pytest.mark.parametrize("pace", ["inf", "nan", "-1", "soon"])
