@@ -5,13 +5,10 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar, cast
 
-from textual import events, on
+from textual import on
 from textual.actions import SkipAction
-from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Container, Horizontal, Vertical
-from textual.screen import Screen
-from textual.widgets import Footer, Input, TextArea
+from textual.widgets import Input, TextArea
 
 from lab.errors import LabError
 from lab.plain import plain
@@ -21,83 +18,28 @@ from lab.trace import Acting, Action, Asked, Ended, Paused, Proposed, Resumed, S
 from screens.clock import Clock, span
 from screens.describe import action_words
 from screens.fold import Fold
-from screens.live.banner import Banner
-from screens.live.bench import Bench
-from screens.live.dialogue import Dialogue
 from screens.live.keys import keys_of
 from screens.live.reply import OpenQuestion
-from screens.live.result import Result
-from screens.live.seat import Seat
+from screens.live.room import Room
 from screens.live.watch import Gated, Happened, Kept, Refused, Turn, Waits, Watch
-from screens.phone.fit import room
-from screens.phone.mirror import Mirror
-from screens.phone.touch import Touch, marks_of, touched
-from screens.seats import sees_outcomes
 
 if TYPE_CHECKING:
     from screens.app import LabApp
 
 MORE = Binding.Group("More", compact=True)
-_PHONE = 1080, 2400
-"""The shape that the phone's pane is made for."""
 _TICK = 0.5
 """Seconds between two looks at the clock."""
 _PATIENCE = 2.0
 """Seconds that leaving waits, at most, for the last writes."""
 
 
-class LiveScreen(Screen[None]):
+class LiveScreen(Room):
     """Shows one session, which it starts after its first paint; what a seat may not know is never put in."""
 
     HELP = """
     A run while it happens. The agent's question appears beside the phone: type the answer, **Enter** sends it.
     **ctrl+x** pauses the phone; **ctrl+x** again ends the run, **ctrl+r** goes on. **Esc** goes one step back and
     loses nothing. **tab** walks through the panes, **+** shows one alone.
-    """
-    AUTO_FOCUS = "#transcript"
-    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-normal"), (160, "-wide")]
-    VERTICAL_BREAKPOINTS = [(0, "-short"), (32, "-tall")]
-    CSS = """
-    LiveScreen Banner { background: $primary 30%; color: $text; }
-    LiveScreen.-paused Banner { background: $warning; color: $text; }
-    LiveScreen.-asked Banner { background: $accent; color: $text; }
-    LiveScreen #panes { height: 1fr; }
-    LiveScreen #phone {
-        height: 1fr; border: round $surface-lighten-3; border-title-color: $text-muted;
-        border-subtitle-color: $text-muted;
-    }
-    LiveScreen #phone:focus { border: round $accent; border-title-color: $accent; }
-    LiveScreen.-short #phone { border: none; border-bottom: solid $surface-lighten-3; }
-    LiveScreen.-short #phone:focus { border: none; border-bottom: solid $accent; }
-    LiveScreen #beside { width: 1fr; height: 1fr; layout: vertical; }
-    LiveScreen #seat { max-height: 50%; }
-    LiveScreen.-wide #beside, LiveScreen.-blind.-normal #beside { layout: horizontal; }
-    LiveScreen.-wide #seat, LiveScreen.-blind.-normal #seat {
-        dock: right; width: 42%; height: 1fr; max-height: 100%;
-    }
-    LiveScreen #talk { height: 1fr; width: 1fr; }
-    LiveScreen.-short #talk, LiveScreen.-short #seat { border: none; padding: 0 0 0 1; }
-    LiveScreen.-short #seat { max-height: 5; }
-    LiveScreen.-short #talk { border-top: solid $surface-lighten-3; }
-    LiveScreen.-short #talk:focus-within { border-top: solid $accent; }
-    LiveScreen.-short Transcript > Static { margin: 0; }
-    LiveScreen #doing { color: $text-muted; }
-    LiveScreen .-agent { color: $text; }
-    LiveScreen .-person { padding-left: 2; color: $text-accent; }
-    LiveScreen .-note, LiveScreen .-thought { color: $text-muted; }
-    LiveScreen OpenQuestion, LiveScreen GatePanel, LiveScreen HandsPanel, LiveScreen Result {
-        border: round $surface-lighten-3; border-title-style: bold; padding: 0 1;
-    }
-    LiveScreen OpenQuestion:focus-within, LiveScreen GatePanel:focus-within, LiveScreen HandsPanel:focus-within,
-    LiveScreen Result:focus { border: round $accent; border-title-color: $accent; }
-    LiveScreen Result.-failed { border: round $error; border-title-color: $error; }
-    LiveScreen #asked, LiveScreen #waits { text-style: bold; margin-bottom: 1; }
-    LiveScreen.-short #asked, LiveScreen.-short #waits { margin-bottom: 0; }
-    LiveScreen.-short #waits { max-height: 5; }
-    LiveScreen ReplyText, LiveScreen #question Input { background: $surface; }
-    LiveScreen #sends, LiveScreen #gate-hint, LiveScreen #hands-state { color: $text-muted; }
-    LiveScreen Fold:focus { background: $surface-lighten-1; text-style: bold; }
-    LiveScreen Choices:focus { background: $surface; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+x", "pause", "Pause", priority=True, id="run.pause", tooltip="The phone stands still"),
@@ -117,12 +59,9 @@ class LiveScreen(Screen[None]):
     ]
 
     def __init__(self, session: Session, *, clock: Clock | None = None) -> None:
-        super().__init__()
-        self.session = session
-        self.knows = sees_outcomes(session.spec.seat)
+        super().__init__(session, clock or Clock())
         if session.spec.gate == "ask" and not self.knows:
             raise LabError("live", f"a {session.spec.seat} lets no actions through", "Leave out --gate.", code=2)
-        self._clock = clock or Clock()
         self._watch = Watch(session, self)
         self._began = self._asked_since = self._clock.seconds()
         self._paused = False
@@ -130,68 +69,17 @@ class LiveScreen(Screen[None]):
         self._steps = 0
         self._acting: Action | None = None
         self._ended: Ended | None = None
-        self._banner = Banner()
-        self._mirror = Mirror(id="phone") if session.spec.mirror else None
-        self._seat = Seat(session.spec, session.agent.actor, knows=self.knows)
-        self._dialogue = Dialogue(self._clock, knows=self.knows)
-        self._question = OpenQuestion(session.person, self._clock)
-        self._bench = Bench(session, self._clock) if self.knows else None
-        self._result = Result()
-
-    def compose(self) -> ComposeResult:
-        yield self._banner
-        with Horizontal(id="panes"):
-            if self._mirror is not None:
-                yield self._mirror
-            with Container(id="beside"):
-                yield self._seat
-                with Talk(id="talk", classes="pane"):
-                    yield self._dialogue
-                    yield self._question
-                    if self._bench is not None:
-                        yield self._bench
-                    yield self._result
-        yield Footer(show_command_palette=False)
 
     # -- beginning and leaving -------------------------------------------------------------------------------
 
     def on_mount(self) -> None:
-        self.set_class(not self.session.spec.mirror, "-blind")
-        self.query_one("#talk").border_title = "Dialogue"
-        if self._mirror is not None:
-            self._mirror.border_title = "Phone"
-            self._mirror.interactive = False
-        self._unfold()
         self._tell()
         self.call_after_refresh(self._begin)
-
-    def on_resize(self, event: events.Resize) -> None:
-        """Gives the phone the width that its shape asks for; in a low terminal more, so that its words fit."""
-        if self._mirror is not None:
-            width, height = event.size
-            border = 0 if height < 32 else 2
-            columns, self._mirror.zoom = room(_PHONE, height - 3 - border // 2, width // 2, width // 2 + 2 - border)
-            self._mirror.styles.width = columns + border
-
-    def _unfold(self) -> None:
-        """Opens as much of the seat as this terminal has room for; from here on the person folds."""
-        width, height = self.app.size
-        seat = self._seat
-        if width >= 160:
-            seat.unfold("task", "policy", "persona", "facts")
-        elif height >= 32:
-            seat.unfold("task", "policy", *(() if self.knows else ("persona",)))
 
     def _begin(self) -> None:
         self._began = self._clock.seconds()
         self._watch.begin(self._mirror.post_frame if self._mirror else None)
         self.set_interval(_TICK, self._tell)
-
-    def on_screen_resume(self) -> None:
-        """What came up while another room was looked at is seen only now."""
-        self.call_after_refresh(self._question.seen)
-        if self._bench is not None:
-            self.call_after_refresh(self._bench.seen)
 
     def on_unmount(self) -> None:
         unkept = self._question.unkept
@@ -226,15 +114,6 @@ class LiveScreen(Screen[None]):
         self._ended = event
         self._close(self._question, self._bench)
         self._result.ended(event, knows=self.knows)
-
-    def _close(self, *panels: OpenQuestion | Bench | None) -> None:
-        """Takes panels away, and the keys from what is no longer there."""
-        for panel in panels:
-            if panel is None:
-                continue
-            if panel.has_focus_within:
-                self._dialogue.focus_transcript()
-            panel.close()
 
     def _sent(self, index: int, proposed: Proposed) -> None:
         if self.knows and proposed.by is None:
@@ -304,29 +183,6 @@ class LiveScreen(Screen[None]):
         if self._bench is not None:
             self._bench.turn()
         self._tell()
-
-    @on(Bench.Touchable)
-    def _touchable(self, message: Bench.Touchable) -> None:
-        if self._mirror is not None:
-            self._mirror.interactive = message.on
-
-    @on(Bench.Aimed)
-    def _aimed(self, message: Bench.Aimed) -> None:
-        self._mark(message.action)
-
-    @on(Mirror.Tapped)
-    @on(Mirror.Dragged)
-    @on(Mirror.Wheeled)
-    def _touched(self, message: Touch) -> None:
-        if self._bench is not None:
-            self._bench.touched(touched(message))
-
-    def on_key(self, event: events.Key) -> None:
-        """Letters typed over the mirror begin the line that is typed into the phone."""
-        if self._bench is None or self.focused is not self._mirror or not event.is_printable:
-            return
-        if event.character is not None and self._bench.type(event.character):
-            event.stop()
 
     def action_take(self) -> None:
         if self._bench is not None:
@@ -401,10 +257,6 @@ class LiveScreen(Screen[None]):
 
     # -- what stands above and beside ------------------------------------------------------------------------
 
-    def _mark(self, action: Action | None) -> None:
-        if self._mirror is not None:
-            self._mirror.mark(marks_of(action))
-
     def _tell(self) -> None:
         """The banner, the line under the dialogue, the age of the picture."""
         self.set_class(self._paused and not self.session.over, "-paused")
@@ -422,7 +274,7 @@ class LiveScreen(Screen[None]):
         asked = ""
         if self._question.question is not None:
             asked = f"question {span(now - self._asked_since)}   "
-        return f"{steps}{asked}run {span(now - self._began)}"
+        return f"{steps}{asked}run {span(self.session.spent / 1000 + now - self._began)}"
 
     def _state(self) -> str:
         if self.session.failure is not None:
@@ -450,9 +302,3 @@ class LiveScreen(Screen[None]):
         if self.session.turns.waiting is not None:
             return "waiting for your hands"
         return f"doing: {action_words(self._acting, self._watch.tree)}" if self._acting else "thinking ..."
-
-
-class Talk(Vertical):
-    """The dialogue with whatever waits for the person beneath it."""
-
-    ALLOW_MAXIMIZE = True

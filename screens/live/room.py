@@ -1,0 +1,137 @@
+"""The room of a live run: its parts, and where they stand in a low, a high and a wide terminal."""
+
+from __future__ import annotations
+
+from textual import events, on
+from textual.app import ComposeResult
+from textual.containers import Container, Horizontal, Vertical
+from textual.screen import Screen
+from textual.widgets import Footer
+
+from lab.session import Session
+from lab.trace import Action
+from screens.clock import Clock
+from screens.live.banner import Banner
+from screens.live.bench import Bench
+from screens.live.dialogue import Dialogue
+from screens.live.reply import OpenQuestion
+from screens.live.result import Result
+from screens.live.seat import Seat
+from screens.phone.fit import room
+from screens.phone.mirror import Mirror
+from screens.phone.touch import Touch, marks_of, touched
+from screens.seats import sees_outcomes
+
+_PHONE = 1080, 2400
+"""The shape that the phone's pane is made for."""
+
+
+class Talk(Vertical):
+    """The dialogue with whatever waits for the person beneath it."""
+
+    ALLOW_MAXIMIZE = True
+
+
+class Room(Screen[None]):
+    """The phone, the seat, the dialogue and what waits beneath it; `knows` is whether this seat may see outcomes."""
+
+    AUTO_FOCUS = "#transcript"
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-normal"), (160, "-wide")]
+    VERTICAL_BREAKPOINTS = [(0, "-short"), (32, "-tall")]
+
+    def __init__(self, session: Session, clock: Clock) -> None:
+        super().__init__()
+        self.session = session
+        self.knows = sees_outcomes(session.spec.seat)
+        self._clock = clock
+        self._banner = Banner()
+        self._mirror = Mirror(id="phone") if session.spec.mirror else None
+        self._seat = Seat(session.spec, session.agent.actor, knows=self.knows)
+        self._dialogue = Dialogue(clock, knows=self.knows)
+        self._question = OpenQuestion(session.person, clock)
+        self._bench = Bench(session, clock) if self.knows else None
+        self._result = Result()
+
+    def compose(self) -> ComposeResult:
+        yield self._banner
+        with Horizontal(id="panes"):
+            if self._mirror is not None:
+                yield self._mirror
+            with Container(id="beside"):
+                yield self._seat
+                with Talk(id="talk", classes="pane"):
+                    yield self._dialogue
+                    yield self._question
+                    if self._bench is not None:
+                        yield self._bench
+                    yield self._result
+        yield Footer(show_command_palette=False)
+
+    def on_mount(self) -> None:
+        self.set_class(not self.session.spec.mirror, "-blind")
+        self.query_one("#talk").border_title = "Dialogue"
+        if self._mirror is not None:
+            self._mirror.border_title = "Phone"
+            self._mirror.interactive = False
+        self._unfold()
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Gives the phone the width that its shape asks for; in a low terminal more, so that its words fit."""
+        if self._mirror is not None:
+            width, height = event.size
+            border = 0 if height < 32 else 2
+            columns, self._mirror.zoom = room(_PHONE, height - 3 - border // 2, width // 2, width // 2 + 2 - border)
+            self._mirror.styles.width = columns + border
+
+    def _unfold(self) -> None:
+        """Opens as much of the seat as this terminal has room for; from here on the person folds."""
+        width, height = self.app.size
+        seat = self._seat
+        if width >= 160:
+            seat.unfold("task", "policy", "persona", "facts")
+        elif height >= 32:
+            seat.unfold("task", "policy", *(() if self.knows else ("persona",)))
+
+    def on_screen_resume(self) -> None:
+        """What came up while another room was looked at is seen only now."""
+        self.call_after_refresh(self._question.seen)
+        if self._bench is not None:
+            self.call_after_refresh(self._bench.seen)
+
+    def _close(self, *panels: OpenQuestion | Bench | None) -> None:
+        """Takes panels away, and the keys from what is no longer there."""
+        for panel in panels:
+            if panel is None:
+                continue
+            if panel.has_focus_within:
+                self._dialogue.focus_transcript()
+            panel.close()
+
+    def _mark(self, action: Action | None) -> None:
+        if self._mirror is not None:
+            self._mirror.mark(marks_of(action))
+
+    # -- touching the phone -------------------------------------------------------------------------------------
+
+    @on(Bench.Touchable)
+    def _touchable(self, message: Bench.Touchable) -> None:
+        if self._mirror is not None:
+            self._mirror.interactive = message.on
+
+    @on(Bench.Aimed)
+    def _aimed(self, message: Bench.Aimed) -> None:
+        self._mark(message.action)
+
+    @on(Mirror.Tapped)
+    @on(Mirror.Dragged)
+    @on(Mirror.Wheeled)
+    def _touched(self, message: Touch) -> None:
+        if self._bench is not None:
+            self._bench.touched(touched(message))
+
+    def on_key(self, event: events.Key) -> None:
+        """Letters typed over the mirror begin the line that is typed into the phone."""
+        if self._bench is None or self.focused is not self._mirror or not event.is_printable:
+            return
+        if event.character is not None and self._bench.type(event.character):
+            event.stop()
