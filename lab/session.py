@@ -92,6 +92,8 @@ class Session:
         self.on_event: Callable[[AnyEvent | None], None] = lambda event: None
         self.failure: LabError | None = None
         self.over = False
+        self.spent = max((event.ms or 0.0 for event in store.events(resume.id)), default=0.0) if resume else 0.0
+        """Milliseconds for which this run went on in earlier sittings, as far as its last event tells."""
         self._began = monotonic_ms()
         self._lock = threading.RLock()
         self._blobs: dict[str, Blob] = {}
@@ -108,6 +110,7 @@ class Session:
 
     def start(self) -> None:
         """Begins (or goes on with) the run on a thread of its own; Started or Resumed is durable on return."""
+        self._began = monotonic_ms()
         if self._resume is None:
             self.append(self._started())
         else:
@@ -124,7 +127,9 @@ class Session:
         with self._lock:
             if self.over:
                 return
-            event = msgspec.structs.replace(event, seq=self._seq + 1, at=now(), ms=monotonic_ms() - self._began)
+            event = msgspec.structs.replace(
+                event, seq=self._seq + 1, at=now(), ms=self.spent + monotonic_ms() - self._began
+            )
             try:
                 self.store.append_event(self.trace_id, event, self._blobs)
             except LabError as error:

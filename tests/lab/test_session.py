@@ -241,6 +241,9 @@ def test_an_open_run_goes_on_with_its_phone_its_question_and_its_draft(store: St
     assert trace.ended is not None
     assert trace.ended.score == 1.0
     assert any(isinstance(event, Resumed) for event in on_disk(store, session))
+    times = [event.ms for event in on_disk(store, session) if event.ms is not None]
+    assert again.spent > 0
+    assert times == sorted(times)
 
 
 def test_a_run_cut_off_in_an_act_goes_on_from_before_it(store: Store) -> None:
