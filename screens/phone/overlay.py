@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from functools import lru_cache
 from typing import NamedTuple
 
 from lab.uitree import Bounds, Node, UiTree
@@ -91,6 +92,7 @@ def _below(nodes: list[Node], parents: list[int]) -> dict[int, set[str]]:
     return below
 
 
+@lru_cache(maxsize=2048)
 def _name(text: str) -> str:
     return " ".join(text.split()).casefold()
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from PIL import Image
@@ -22,6 +22,10 @@ Rows = tuple[int, int]
 
 BLANK_PHONE, BLANK_BOX, BLANK_INK = 0x2B2724, 0x3A3632, 0xE0DCD8
 """Packed colours of a phone of which there is no picture: its screen, what can be tapped on it, its words."""
+
+
+_BAND = 120
+"""Rows that are compared at a time: few enough to stay in the processor's cache."""
 
 
 class Picture:
@@ -118,10 +122,19 @@ def _changed(old: NDArray[np.uint8], new: NDArray[np.uint8], step: int) -> Rows 
         return None
     old, new = old[::step], new[::step]
     if old.shape[1] % 8 == 0:
-        rows = np.logical_or.reduce(old.view(np.uint64) != new.view(np.uint64), axis=1)
-    else:
-        rows = np.logical_or.reduce(old != new, axis=1)
-    first = int(rows.argmax())
-    if not rows[first]:
+        old, new = old.view(np.uint64), new.view(np.uint64)
+    first = _differing(old, new)
+    if first is None:
         return None
-    return first * step, (len(rows) - int(rows[::-1].argmax())) * step
+    last = _differing(old[:first:-1], new[:first:-1])
+    return first * step, (first + 1 if last is None else len(old) - last) * step
+
+
+def _differing(old: NDArray[Any], new: NDArray[Any]) -> int | None:
+    """The first row in which two pictures differ; looked at a few at a time, none after it."""
+    for start in range(0, len(old), _BAND):
+        differs = old[start : start + _BAND] != new[start : start + _BAND]
+        if differs.any():
+            row, _ = divmod(int(differs.argmax()), old.shape[1])
+            return start + row
+    return None
