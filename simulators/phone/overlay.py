@@ -16,6 +16,16 @@ _STRICT = 2
 """So many levels have only the keys they have: the phone's own, and the apps' (with those of an app's state)."""
 
 
+_KINDS = {
+    dict: "a mapping",
+    list: "a list",
+    str: "text",
+    bool: "true or false",
+    int: "a whole number",
+    float: "a number",
+}
+"""What a value of that type is called; null stands where a value may be of several types."""
+
 _TIMES = ("time", "edited", "placed")
 """Keys whose value, where none is given, is the phone's clock."""
 
@@ -26,8 +36,15 @@ def merge(state: State, overlay: Mapping[str, Any]) -> State:
     """`overlay` over a copy of `state`: mappings key by key, all else replaced."""
     out: State = copy(state)
     _merge(out, overlay, "", 0)
+    if not 0 <= out["battery"] <= 100:
+        raise LabError("field phone", f"'battery' is a share of 0 to 100, not {out['battery']}")
     _fill(out, "notifications", _NOTE | {"time": out["clock"]}, "")
     for number, note in enumerate(out["notifications"], 1):
+        if note["app"] not in APPS:
+            known = ", ".join(sorted(APPS))
+            raise LabError(
+                "field phone", f"'notifications[{number - 1}].app' is no app: {note['app']!r}", f"There is {known}."
+            )
         note["id"] = note["id"] or number
     for app in APPS.values():
         for path, shape in app.shapes.items():
@@ -52,6 +69,7 @@ def _fill(state: State, path: str, shape: State, place: str) -> None:
                 raise LabError(
                     "field phone", f"'{where}.{key}' is nothing this phone has", f"There is {', '.join(shape)}."
                 )
+            _same_kind(shape[key], entry[key], f"{where}.{key}")
         for key, value in shape.items():
             entry.setdefault(key, copy(value))
 
@@ -66,11 +84,17 @@ def _merge(below: State, above: Mapping[str, Any], place: str, depth: int) -> No
         old = below.get(key)
         if isinstance(old, dict) and isinstance(value, Mapping):
             _merge(old, value, f"{path}.", depth + 1)
-        elif strict and isinstance(old, dict | list) and type(old) is not type(value):
-            kind = "a mapping" if isinstance(old, dict) else "a list"
-            raise LabError("field phone", f"{path!r} is {kind}, not {value!r}")
         else:
+            if strict:
+                _same_kind(old, value, path)
             below[key] = copy(value)
+
+
+def _same_kind(old: Any, value: Any, path: str) -> None:
+    """Refuses a value of another kind than the phone has there; a whole number is a number too."""
+    whole = type(old) is float and type(value) is int
+    if type(old) in _KINDS and type(old) is not type(value) and not whole:
+        raise LabError("field phone", f"{path!r} is {_KINDS[type(old)]}, not {value!r}")
 
 
 def check(state: Any, like: State, what: str, *, whole: bool) -> None:

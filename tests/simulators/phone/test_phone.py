@@ -224,6 +224,11 @@ def test_lay_merges_mappings_and_replaces_lists() -> None:
         ({"clock": "2026-03-10T08:50:00"}, "offset"),
         ({"nav": {"app": "mars"}}, "mars"),
         ({"notifications": [{"title": "x", "app": "mars"}]}, "mars"),
+        ({"battery": "lots"}, "battery"),
+        ({"battery": None}, "battery"),
+        ({"battery": 101}, "battery"),
+        ({"apps": {"clock": {"alarms": [{"time": 5}]}}}, "apps.clock.alarms[0].time"),
+        ({"apps": {"notes": {"notes": [{"title": ["x"]}]}}}, "apps.notes.notes[0].title"),
         ({"apps": {"food": {"cart": {"items": [{"dish": "x"}]}}}}, "quantity"),
     ],
 )
