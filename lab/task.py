@@ -270,7 +270,8 @@ def find_log(profile: Path, source: Literal["clean", "noise", "none"]) -> Path:
     for candidate in (beside, knowu):
         if candidate.is_file():
             return candidate
-    raise LabError(f"persona file {profile}", f"has no {source} log: neither {beside} nor {knowu} is there")
+    found = f"has no {source} log: neither {beside} nor {knowu} is there."
+    raise LabError(f"persona file {profile}", found, "Another is chosen with --log: clean, noise, none.")
 
 
 def load_log(path: Path) -> tuple[LogEntry, ...]:

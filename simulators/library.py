@@ -30,11 +30,29 @@ def scripts() -> dict[str, Path]:
 
 
 def task(name_or_path: str) -> Task:
-    """A task by its name or its file, its rules' paths read; a `LabError` says what is wrong or what is near."""
+    """A task by its name or its file, its rules' paths read; a `LabError` says what is wrong or what is near.
+
+    A file of one's own is tried whole: its persona is looked for, and its phone and time are laid out once.
+    """
     path = _find("task", name_or_path, tasks())
+    what = f"task file {path}"
     loaded = load_task(path)
-    check_paths(loaded, f"task file {path}")
+    check_paths(loaded, what)
+    if name_or_path not in tasks():
+        _try(loaded, what)
     return loaded
+
+
+def _try(loaded: Task, what: str) -> None:
+    from simulators.phone.phone import Phone
+
+    try:
+        phone = Phone(clock=loaded.time) if loaded.time else Phone()
+        phone.lay(loaded.phone)
+        if loaded.persona:
+            _find("persona", loaded.persona, personas())
+    except LabError as error:
+        raise LabError(what, f"{error.title}: {error.message}", error.hint) from error
 
 
 def persona(name_or_path: str, source: Literal["clean", "noise", "none"] = "noise") -> Persona:
@@ -52,7 +70,7 @@ def _find(kind: str, name_or_path: str, known: dict[str, Path]) -> Path:
     if name_or_path in known:
         return known[name_or_path]
     path = Path(name_or_path)
-    if path.is_file():
+    if path.exists():
         return path
     if path.suffix in (".yaml", ".yml") or len(path.parts) > 1:
         raise LabError(f"{kind} file {name_or_path}", "is not there")
