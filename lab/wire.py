@@ -234,8 +234,16 @@ def convert(value: Any, kind: type[T] | Any, what: str, *, rename: Callable[[str
 
 def _reason(message: str) -> str:
     """msgspec's words with its `$.path` put first, as a field."""
-    found = re.match(r"(?s)(.*?) - at `(?:key in )?`?\$?\.?(.*?)`$", message)
-    return f"field {found[2]}: {found[1]}" if found and found[2] else message
+    found = re.match(r"(?s)(.*?) - at (key|`key` in )?`\$?\.?(.*?)`$", message)
+    said, of_key, place = (found[1], found[2], found[3]) if found else (message, None, "")
+    named = re.match(r"(?s)Object (contains unknown|missing required) field `(.*)`$", said)
+    if named:
+        place = f"{place}.{named[2]}" if place else named[2]
+        said = "there is none of that name" if named[1] == "contains unknown" else "is not there"
+    elif of_key:
+        said = f"each key there must be text ({said})"
+        place = place or "names"
+    return f"field {place}: {said}" if place else said
 
 
 def read_file(path: Path, what: str | None = None, *, most: int = 256 * 1024 * 1024) -> bytes:

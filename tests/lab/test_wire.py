@@ -169,3 +169,18 @@ def test_a_file_that_cannot_be_read_gets_a_sentence(tmp_path: Path) -> None:
 def test_yaml_that_nests_without_end_is_refused_and_the_process_lives(data: bytes) -> None:
     with pytest.raises(LabError, match="nested too deeply"):
         read_yaml(data, "task file x.yaml")
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        ({"name": "x", "colour": 1}, "ours: field colour: there is none of that name"),
+        ({}, "ours: field name: is not there"),
+        ({"name": "x", 1: 2}, "ours: field names: each key there must be text"),
+        ({"name": "x", "size": "y"}, "ours: field size: Expected"),
+    ],
+)
+def test_a_field_that_does_not_fit_comes_first_in_the_sentence(value: object, words: str) -> None:
+    with pytest.raises(LabError) as caught:
+        convert(value, Ours, "ours")
+    assert caught.value.sentence.startswith(words)
