@@ -11,6 +11,7 @@ from typing import Any, Literal
 import msgspec
 
 from lab.errors import LabError
+from lab.wire import read_file
 
 
 class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -57,9 +58,9 @@ def load(env: Mapping[str, str] = os.environ, **flags: Any) -> Settings:
     """The settings in force; `flags` that are None count as not given. An unknown key is a `LabError`."""
     path = settings_file(env)
     values: dict[str, Any] = {}
-    if path.is_file():
+    if path.exists():
         try:
-            values.update(tomllib.loads(path.read_text(encoding="utf-8")))
+            values.update(tomllib.loads(read_file(path, f"settings file {path}").decode()))
         except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
             raise LabError(f"settings file {path}", f"is not TOML ({error})") from error
         _check_keys(values, f"settings file {path}", lambda key: key)
@@ -68,9 +69,19 @@ def load(env: Mapping[str, str] = os.environ, **flags: Any) -> Settings:
     values.update(given)
     values.update({k: v for k, v in flags.items() if v is not None})
     try:
-        return msgspec.convert(values, Settings, strict=False)
+        settings = msgspec.convert(values, Settings, strict=False)
     except msgspec.ValidationError as error:
-        raise LabError("settings", str(error).replace("`$.", "`")) from error
+        raise LabError("settings", _reason(str(error), given)) from error
+    if not (0 <= settings.pace < float("inf") and settings.fps >= 1):
+        raise LabError("settings", f"field pace is {settings.pace:g}, fps {settings.fps}: no seconds, or no frames")
+    return settings
+
+
+def _reason(message: str, given: Mapping[str, str]) -> str:
+    """msgspec's words with the field put first, by the name it was given under."""
+    said, _, place = message.partition(" - at `$.")
+    field = place.rstrip("`")
+    return f"field {f'HITLAB_{field.upper()}' if field in given else field}: {said}"
 
 
 def _check_keys(values: Mapping[str, Any], what: str, shown: Any) -> None:

@@ -44,3 +44,21 @@ def test_the_database_is_named_or_in_the_data_folder(env: dict[str, str], tmp_pa
     assert database(load(env), env) == tmp_path / "data" / "hitlab" / "hitlab.db"
     assert database(load(env, db="x.db"), env) == Path("x.db")
     assert folder("cache", {"XDG_CACHE_HOME": "relative"}) == Path.home() / ".cache" / "hitlab"
+
+
+@pytest.mark.parametrize("text", ["pace = -1", "pace = inf", "pace = nan", "fps = 0"])
+def test_no_time_and_no_frame_are_refused(env: dict[str, str], text: str) -> None:
+    settings_file(env).write_text(text)
+    with pytest.raises(LabError, match="field pace"):
+        load(env)
+
+
+def test_a_wrong_value_is_named_as_it_was_given(env: dict[str, str]) -> None:
+    with pytest.raises(LabError, match="field HITLAB_PACE: Expected"):
+        load(env | {"HITLAB_PACE": "soon"})
+
+
+def test_a_folder_in_the_files_place_is_named(env: dict[str, str]) -> None:
+    settings_file(env).mkdir()
+    with pytest.raises(LabError, match="is a folder"):
+        load(env)
