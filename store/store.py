@@ -161,6 +161,7 @@ class Store:
     def find(self, prefix: str) -> str:
         """The id that `prefix` begins, or of the only run of the task so named; else `LabError` says which fit."""
         if prefix:
+            prefix = escape_surrogates(prefix)
             found = self._read(
                 "SELECT id FROM trace WHERE id >= ? AND id < ? ORDER BY id LIMIT 6", prefix, prefix + "\U0010ffff"
             )

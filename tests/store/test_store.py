@@ -169,6 +169,8 @@ def test_a_run_is_found_by_the_beginning_of_its_id_or_by_its_only_task(store: St
     assert store.find("abc") == "abc1"
     assert store.find("abd2") == "abd2"
     assert store.find("order") == "abd2"
+    with pytest.raises(LabError, match="is not in"):
+        store.find("\udcff")
     with pytest.raises(LabError, match="several: abc1, abd2"):
         store.find("ab")
     for none in ("", "x", "%", "_bc1", "abc12"):
