@@ -126,10 +126,23 @@ def schema(args: argparse.Namespace) -> int:
         import msgspec
 
         schema = msgspec.json.schema(known[args.name])
+        if args.name in _FILES:
+            _named_by_its_file(schema)
         print_json({"$schema": "https://json-schema.org/draft/2020-12/schema", "title": args.name} | schema)
     else:
         raise LabError("schema", f"there is none named {args.name!r}; {', '.join(sorted([*known, 'persona']))}", code=2)
     return 0
+
+
+_FILES = ("task", "script")
+"""Inputs whose `id` is the file's own name where it is not written."""
+
+
+def _named_by_its_file(schema: dict[str, Any]) -> None:
+    struct = schema["$defs"][schema["$ref"].rpartition("/")[2]]
+    struct["required"] = [name for name in struct["required"] if name != "id"]
+    if not struct["required"]:
+        del struct["required"]
 
 
 def _profile_schema() -> dict[str, Any]:

@@ -18,6 +18,8 @@ import pytest
 from lab.cli import main
 from lab.output import schemas
 from lab.settings import Settings
+from lab.wire import read_yaml
+from simulators import library
 
 SHARED = Path(__file__).parents[2].parent / "shared" / "traces"
 RUNS = SHARED / "mobileworld" / "runs"
@@ -290,3 +292,17 @@ def test_an_encoding_without_the_signs_shows_their_numbers() -> None:
 def test_where_names_the_database_in_force(hitlab: Hitlab, tmp_path: Path) -> None:
     assert hitlab("where", "--json").json["db"] == str(tmp_path / "data" / "hitlab" / "hitlab.db")
     assert hitlab("where", "--json", "--db", "mine.db").json["db"] == "mine.db"
+
+
+@pytest.mark.parametrize("kind", ["task", "script"])
+def test_the_files_that_come_along_fit_the_schema_of_their_kind(hitlab: Hitlab, kind: str) -> None:
+    schema = hitlab("schema", kind).json
+    files = sorted((library.HERE / f"{kind}s").glob("*.yaml"))
+    assert files
+    for file in files:
+        jsonschema.Draft202012Validator(schema).validate(read_yaml(file.read_bytes(), file.name).value)
+
+
+def test_a_long_title_leaves_the_other_columns_their_place(hitlab: Hitlab) -> None:
+    Path("long.yaml").write_text("kind: general\ninstruction: " + "Open the notes. " * 500 + "\n")
+    assert "long  general  Open the notes." in hitlab("tasks", "long.yaml").out
