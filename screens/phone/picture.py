@@ -135,6 +135,6 @@ def _differing(old: NDArray[Any], new: NDArray[Any]) -> int | None:
     for start in range(0, len(old), _BAND):
         differs = old[start : start + _BAND] != new[start : start + _BAND]
         if differs.any():
-            row, _ = divmod(int(differs.argmax()), old.shape[1])
-            return start + row
+            row: int = start + int(differs.argmax()) // old.shape[1]
+            return row
     return None
