@@ -18,8 +18,8 @@ def pack(path: Path, out: Path, *, images: bool) -> None:
     if out.exists():
         raise LabError(named(out), "is there already; nothing was packed.", "Name a new file.")
     part = out.with_name(out.name + ".part")
-    part.unlink(missing_ok=True)
     try:
+        _remove(part)
         with told(out):
             if images:
                 _copy_all(path, part)
@@ -30,7 +30,12 @@ def pack(path: Path, out: Path, *, images: bool) -> None:
     except OSError as error:
         raise LabError(named(out), f"cannot be written ({error.strerror}).") from error
     finally:
-        part.unlink(missing_ok=True)
+        _remove(part)
+
+
+def _remove(part: Path) -> None:
+    if part.exists():  # a read-only file system refuses to remove even what is not there
+        part.unlink()
 
 
 def _copy_all(path: Path, part: Path) -> None:

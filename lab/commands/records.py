@@ -23,7 +23,8 @@ def traces(args: argparse.Namespace) -> int:
         raise LabError("traces", f"--limit {args.limit} is less than one", code=2)
     settings = load(db=getattr(args, "db", None))
     refuse_blind(settings, "traces")
-    with open_store(settings, create=not hasattr(args, "db")) as store:
+    named = hasattr(args, "db")
+    with open_store(settings, create=not named, readonly=named) as store:
         runs = store.summaries(args.limit)
         lines = [TraceLine(*(getattr(run, name) for name in TraceLine.__struct_fields__)) for run in runs]
         if args.json:
@@ -47,7 +48,7 @@ def show(args: argparse.Namespace) -> int:
     """One run, whole."""
     settings = load(db=getattr(args, "db", None))
     refuse_blind(settings, "show")
-    with open_store(settings, create=False) as store:
+    with open_store(settings, create=False, readonly=True) as store:
         found = store.find(args.run_id)
         trace = store.trace(found)
         verdicts = store.verdicts(found)
@@ -114,7 +115,7 @@ def _progress() -> Callable[[str, str], None] | None:
 def pack(args: argparse.Namespace) -> int:
     """A whole copy of a database, also while it is being written."""
     out = Path(args.out)
-    with open_store(load(db=getattr(args, "db", None)), create=False) as store:
+    with open_store(load(db=getattr(args, "db", None)), create=False, readonly=True) as store:
         store.pack(out, images=not args.no_images)
     packed = Packed(str(out), out.stat().st_size, not args.no_images)
     if args.json:

@@ -86,7 +86,7 @@ def refuse_blind(settings: Settings, what: str) -> None:
         raise LabError(what, "is not there for the seat participant.")
 
 
-def open_store(settings: Settings, *, create: bool = True) -> Store:
+def open_store(settings: Settings, *, create: bool = True, readonly: bool = False) -> Store:
     """The database in force; its folder is made where it is ours to make."""
     from store.store import Store
 
@@ -96,7 +96,7 @@ def open_store(settings: Settings, *, create: bool = True) -> Store:
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         except OSError as error:
             raise LabError(f"data folder {path.parent}", f"cannot be made ({error.strerror})", "Use --db.") from error
-    return Store.open(path, create=create)
+    return Store.open(path, create=create, readonly=readonly)
 
 
 def _spec(args: argparse.Namespace, settings: Settings, store: Store, *, headless: bool) -> tuple[Spec, Trace | None]:

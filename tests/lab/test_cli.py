@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import json
 import os
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable
@@ -20,6 +21,7 @@ from lab.output import schemas
 from lab.settings import Settings
 from lab.wire import read_yaml
 from simulators import library
+from store.connect import connect
 
 SHARED = Path(__file__).parents[2].parent / "shared" / "traces"
 RUNS = SHARED / "mobileworld" / "runs"
@@ -306,3 +308,20 @@ def test_the_files_that_come_along_fit_the_schema_of_their_kind(hitlab: Hitlab, 
 def test_a_long_title_leaves_the_other_columns_their_place(hitlab: Hitlab) -> None:
     Path("long.yaml").write_text("kind: general\ninstruction: " + "Open the notes. " * 500 + "\n")
     assert "long  general  Open the notes." in hitlab("tasks", "long.yaml").out
+
+
+def test_what_only_reads_opens_the_file_only_to_read(hitlab: Hitlab, monkeypatch: pytest.MonkeyPatch) -> None:
+    """So that a run in a folder that cannot be written is listed, shown and copied all the same."""
+    hitlab("demo", "--headless", "--db", "a.db")
+    assert not Path("a.db-wal").exists()
+    opened: list[bool] = []
+
+    def connect_and_tell(path: Path, *, readonly: bool = False) -> sqlite3.Connection:
+        opened.append(readonly)
+        return connect(path, readonly=readonly)
+
+    monkeypatch.setattr("store.store.connect", connect_and_tell)
+    for line in ("traces", "show usual_lunch", "pack b.db"):
+        assert hitlab(*line.split(), "--db", "a.db").code == 0
+    assert opened
+    assert all(opened)
