@@ -163,7 +163,8 @@ class Stage(LabApp):
         self.live = LiveScreen(session, clock=clock)
         self.bells = 0
         self.painted: set[str] = set()
-        """Every line of every frame so far."""
+        """Every line of every frame so far, where `records` is set: it costs as much as the painting."""
+        self.records = False
 
     def on_mount(self) -> None:
         self.switch_mode("live")
@@ -174,7 +175,7 @@ class Stage(LabApp):
         super().bell()
 
     def _display(self, screen: TextualScreen[Any], renderable: Any) -> None:
-        if renderable is not None and screen.is_attached:
+        if self.records and renderable is not None and screen.is_attached:
             self.painted.update(strip.text for strip in screen._compositor.render_strips())
         super()._display(screen, renderable)
 
@@ -226,11 +227,14 @@ def live(store: Store) -> Callable[..., Stage]:
         clock: Clock | None = None,
         resume: Trace | None = None,
         settings: Settings | None = None,
+        records: bool = False,
         **changes: Any,
     ) -> Stage:
         spec = Spec(task(kind), PERSONA)._replace(**changes)
         phone = device or (None if embedded else Slate())
         session = Session(store, spec, resume, agent=agent or Cast(*turns), device=phone)
-        return Stage(session, clock or LeapingClock(), settings)
+        app = Stage(session, clock or LeapingClock(), settings)
+        app.records = records
+        return app
 
     return made

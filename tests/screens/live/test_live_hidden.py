@@ -46,7 +46,7 @@ def turns(tap: Action) -> list[tuple[Action, str]]:
 
 @pytest.mark.parametrize("seat", ["participant", "rater"])
 async def test_who_must_not_know_is_never_shown(live: Any, until: Any, cast: Any, seat: str) -> None:
-    app = live(*turns(cast.TAP), kind="proactive", seat=seat, embedded=True)
+    app = live(*turns(cast.TAP), kind="proactive", seat=seat, embedded=True, records=True)
     painted = await play(app, until)
     for word in HIDDEN:
         assert word not in painted
@@ -56,13 +56,13 @@ async def test_who_must_not_know_is_never_shown(live: Any, until: Any, cast: Any
 
 
 async def test_a_developer_sees_all_of_it(live: Any, until: Any, cast: Any) -> None:
-    app = live(*turns(cast.TAP), kind="proactive", seat="developer", embedded=True)
+    app = live(*turns(cast.TAP), kind="proactive", seat="developer", embedded=True, records=True)
     painted = await play(app, until)
     assert [word for word in HIDDEN if word not in painted] == []
 
 
 async def test_without_the_mirror_no_phone_is_there(live: Any, until: Any, cast: Any) -> None:
-    app = live(*turns(cast.TAP), seat="participant", mirror=False)
+    app = live(*turns(cast.TAP), seat="participant", mirror=False, embedded=True, records=True)
     async with app.run_test(size=(120, 40)) as pilot:
         await until(pilot, lambda: app.asked)
         assert not app.live.query("Mirror")

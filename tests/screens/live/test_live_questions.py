@@ -195,7 +195,7 @@ async def test_a_draft_comes_back_with_the_run(live: Any, until: Any, cast: Any)
 async def test_a_strangers_text_is_plain_characters(live: Any, until: Any) -> None:
     hostile = "[bold red]a[/] \x1b[31mb\x1b]0;t\x07 [link=x]"
     seen = "[bold red]a[/] \\x1b[31mb\\x1b]0;t\\x07 [link=x]"
-    app = live((Action("ask_user", text=hostile), hostile))
+    app = live((Action("ask_user", text=hostile), hostile), records=True)
     async with app.run_test(size=(140, 40)) as pilot:
         await until(pilot, lambda: app.asked)
         app.post_message(events.Paste(hostile))

@@ -58,7 +58,7 @@ async def test_ctrl_r_goes_on_and_the_phone_moves_only_then(live: Any, until: An
 
 
 async def test_the_run_starts_after_the_first_paint(live: Any, until: Any) -> None:
-    app = live((ASK, ""))
+    app = live((ASK, ""), records=True)
     assert not app.store.holds(app.session.trace_id)
     async with app.run_test(size=(100, 30)) as pilot:
         await until(pilot, lambda: app.events(Started))
