@@ -53,7 +53,7 @@ def main() -> None:
             "live": (Opening("live", spec=_spec("usual_lunch", "participant")), _asked),
             "proposal": (Opening("live", spec=_spec("morning_coffee", "participant")), _asked),
             "gate": (Opening("live", spec=_spec("flight_alarm", "developer", gate="ask")), _gated),
-            "replay": (Opening("replay", ids[-1], 10), _still),
+            "replay": (Opening("replay", ids[-1], 17), _still),
         }
         for name, (opening, drive) in openings.items():
             seat = opening.spec.seat if opening.spec else "developer"
