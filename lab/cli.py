@@ -22,7 +22,7 @@ examples:
   hitlab live usual_lunch --headless        the same without a screen, a script answers
   hitlab import runs/ --db study.db         bring in KnowU-Bench or MobileWorld runs
   hitlab replay 019a@7                      a run, opened at step 7
-  hitlab traces --json | jq '.[].score'     every command has --json: one document
+  hitlab traces --json | jq '.[].score'     one JSON document, from each command that prints
 """
 
 

@@ -122,7 +122,7 @@ class Finding(msgspec.Struct, frozen=True):
 
 
 class Refused(msgspec.Struct, frozen=True):
-    """Why a command did nothing; printed by any command with --json that ends with exit code 1 or 2."""
+    """Why a command with --json was refused (exit 1 or 2); what the command line's own reader refuses prints none."""
 
     error: str
     message: str

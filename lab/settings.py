@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
@@ -12,6 +13,9 @@ import msgspec
 
 from lab.errors import LabError
 from lab.wire import read_file
+
+_CODE = re.compile(r"[A-Za-z0-9_-]{1,32}")
+"""What a study code may be; a person's name or address should find no room in it."""
 
 
 class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -74,6 +78,10 @@ def load(env: Mapping[str, str] = os.environ, **flags: Any) -> Settings:
         raise LabError("settings", _reason(str(error), given)) from error
     if not (0 <= settings.pace < float("inf") and settings.fps >= 1):
         raise LabError("settings", f"field pace is {settings.pace:g}, fps {settings.fps}: no seconds, or no frames")
+    if not _CODE.fullmatch(settings.person):
+        raise LabError(
+            "settings", f"field person: {settings.person!r} is no study code", "Use 1 to 32 letters, digits, - or _."
+        )
     return settings
 
 

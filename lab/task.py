@@ -146,7 +146,7 @@ class GoldenStep(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_d
 
 
 class Check(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """One rule over the phone's end state or over the run; exactly one test of the value at `path`.
+    """One rule over the phone's end state or over the run; every test it states must hold of the value at `path`.
 
     `path` walks the state's JSON: `apps.food.orders[-1].dish`, `apps.notes.notes[title=Milk].body`, and
     `start.` before it walks the state the run began with. `run` tests the run itself instead of the phone:
@@ -225,6 +225,8 @@ def check_task(task: Task, what: str) -> None:
         raise LabError(what, f"field budget: {task.budget} is less than one step")
     task.tdg.check(what)
     for check in task.checks:
+        if not 0 < check.weight < float("inf"):
+            raise LabError(what, f"field checks: {check.name!r} weighs {check.weight:g}; a weight is above 0")
         tests = [t for t in (check.equals, check.differs, check.contains, check.lacks) if t is not msgspec.UNSET]
         tests += [t for t in (check.count, check.least, check.most) if t is not None]
         if check.run not in ("", "answered") and not check.path:

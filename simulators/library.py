@@ -6,6 +6,8 @@ import difflib
 from pathlib import Path
 from typing import Literal
 
+import msgspec
+
 from lab.checks import check_paths
 from lab.errors import LabError
 from lab.task import Persona, Task, load_persona, load_task
@@ -32,13 +34,17 @@ def scripts() -> dict[str, Path]:
 def task(name_or_path: str) -> Task:
     """A task by its name or its file, its rules' paths read; a `LabError` says what is wrong or what is near.
 
-    A file of one's own is tried whole: its persona is looked for, and its phone and time are laid out once.
+    A file of one's own is tried whole: its persona is looked for (beside the file first), and its phone and time are
+    laid out once.
     """
     path = _find("task", name_or_path, tasks())
     what = f"task file {path}"
     loaded = load_task(path)
     check_paths(loaded, what)
     if name_or_path not in tasks():
+        beside = path.parent / loaded.persona
+        if loaded.persona and loaded.persona not in personas() and beside.exists():
+            loaded = msgspec.structs.replace(loaded, persona=str(beside))
         _try(loaded, what)
     return loaded
 

@@ -49,6 +49,8 @@ def live(args: argparse.Namespace) -> int:
     headless = args.headless or args.events or args.json
     if not headless and not _terminal():
         raise LabError("live", "there is no terminal here", "Add --headless to run without a screen.")
+    if not headless:
+        _check_room()
     settings = load(db=getattr(args, "db", None), person=args.person, seat=args.seat)
     with open_store(settings) as store:
         spec, resume = _spec(args, settings, store, headless=headless)
@@ -135,11 +137,13 @@ def _headless(args: argparse.Namespace, store: Store, spec: Spec, resume: Trace 
     lines = _EventLines(session)
     if args.events:
         session.on_event = lines
+    code = 0
     session.start()
     try:
         session.join()
     except KeyboardInterrupt:
         session.stop("interrupted")
+        code = 3
     if session.failure is not None:
         raise session.failure
     if lines.failure is not None:
@@ -160,7 +164,7 @@ def _headless(args: argparse.Namespace, store: Store, spec: Spec, resume: Trace 
         from lab.commands.telling import tell_run
 
         tell_run(trace, str(store.path))
-    return 0
+    return code
 
 
 class _EventLines:
@@ -196,6 +200,17 @@ def _app(store: Store, settings: Settings, opening: Opening) -> int:
     app = LabApp(store, settings, opening)
     app.run()
     return app.return_code or 0
+
+
+def _check_room() -> None:
+    """A run must not begin where nobody could see its questions: raises `LabError` where the terminal is too small."""
+    from shutil import get_terminal_size
+
+    from screens.frame import LEAST
+
+    size = get_terminal_size()
+    if size.columns < LEAST[0] or size.lines < LEAST[1]:
+        raise LabError("terminal", f"is {size.columns}x{size.lines}; a run needs {LEAST[0]}x{LEAST[1]}.", "Enlarge it.")
 
 
 def _terminal() -> bool:

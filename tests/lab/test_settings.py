@@ -62,3 +62,9 @@ def test_a_folder_in_the_files_place_is_named(env: dict[str, str]) -> None:
     settings_file(env).mkdir()
     with pytest.raises(LabError, match="is a folder"):
         load(env)
+
+
+@pytest.mark.parametrize("person", ["", "Jo Miller", "jo@lab.example", "x" * 33])
+def test_a_person_is_a_study_code(env: dict[str, str], person: str) -> None:
+    with pytest.raises(LabError, match="study code"):
+        load(env, person=person)
