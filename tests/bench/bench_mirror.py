@@ -122,7 +122,7 @@ def child(renderer: str, scene: str, grid: tuple[int, int], count: int) -> None:
         assert isinstance(widget, Mirror)
         before = widget.rows_drawn
         while not widget.settled:
-            await asyncio.sleep(0.0005)
+            await asyncio.sleep(0.004)  # seldom, for looking costs CPU too
         if widget.rows_drawn != before:
             await asyncio.wait_for(app.quiet.wait(), 5)
 
