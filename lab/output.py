@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from lab.task import Kind, LogEntry, Task
-from lab.trace import AnyEvent, Ended, Started, Step, Verdict
+from lab.trace import AnyEvent, Ended, Started, Step, TraceLine, Verdict
 from lab.wire import encode
 
 
@@ -22,21 +22,6 @@ class RunResult(msgspec.Struct, frozen=True):
     steps: int
     questions: int
     replies: int
-
-
-class TraceLine(msgspec.Struct, frozen=True):
-    """One run in a list: `traces`."""
-
-    id: str
-    task: str
-    agent: str
-    persona: str | None
-    steps: int
-    questions: int
-    replies: int
-    status: str
-    score: float | None
-    source: str | None
 
 
 class TaskLine(msgspec.Struct, frozen=True):

@@ -337,7 +337,7 @@ def fold(events: Iterable[AnyEvent]) -> Trace:
     )  # fmt: skip
 
 
-class Summary(msgspec.Struct, frozen=True):
+class TraceLine(msgspec.Struct, frozen=True):
     """A run in one line, as `hitlab traces --json` prints it; `questions` and `replies` are counts."""
 
     id: str
@@ -350,6 +350,11 @@ class Summary(msgspec.Struct, frozen=True):
     status: str
     score: float | None
     source: str | None
+
+
+class Summary(TraceLine, frozen=True):
+    """A run in one line, and when it began (UTC)."""
+
     started: str = ""
 
 

@@ -26,7 +26,10 @@ def on_thread(call: Callable[[], None]) -> tuple[threading.Thread, list[Withdraw
 
 
 def test_a_turn_begins_at_once_when_nothing_holds_it() -> None:
-    Control().begin_turn()
+    thread, raised = on_thread(Control().begin_turn)
+    thread.join(5)
+    assert not thread.is_alive()
+    assert not raised
 
 
 def test_a_paused_run_waits_until_it_goes_on() -> None:
