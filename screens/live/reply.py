@@ -286,5 +286,5 @@ class OpenQuestion(Vertical):
             return "Only a question: write your answer here, Enter sends it"
         if self._field.has_focus:
             return "A remark. Enter goes back to the choices; nothing is sent yet"
-        remark = "your remark goes with it" if self._field.text.strip() else "tab adds a remark first"
-        return f"{self._keys} · {remark}"
+        remark = "your remark goes too" if self._field.text.strip() else "tab: a remark first"
+        return f"One key sends · {remark}"

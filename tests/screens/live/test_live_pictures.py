@@ -52,7 +52,7 @@ def test_a_proposal_stands_open(live: Any, cast: Any, snap_compare: Any, size: t
     app = live(
         (TAP, WHY), (OFFER, WHY), kind="proactive", seat="participant", device=cast.Slate(), clock=cast.StillClock()
     )
-    ready = when(app, lambda: app.shows("1 accept ·"))
+    ready = when(app, lambda: app.shows("One key sends"))
     assert snap_compare(app, terminal_size=size, run_before=ready)
 
 

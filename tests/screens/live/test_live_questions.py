@@ -69,7 +69,7 @@ async def test_one_key_sends_a_decision(live: Any, until: Any, key: str, decisio
     async with app.run_test(size=(100, 30)) as pilot:
         await until(pilot, lambda: app.asked)
         assert isinstance(app.focused, DecisionRow)
-        assert hint(app) == "1 accept · 2 reject · 3 only a question · tab adds a remark first"
+        assert hint(app) == "One key sends · tab: a remark first"
         await pilot.press("enter")
         assert "Nothing is decided yet: 1 accept" in hint(app)
         assert not app.events(Answered)
@@ -88,7 +88,7 @@ async def test_a_remark_never_decides_and_goes_with_the_key_that_does(live: Any,
         await pilot.press("enter")
         assert isinstance(app.focused, DecisionRow)
         assert app.focused.chosen is None
-        assert "your remark goes with it" in hint(app)
+        assert "your remark goes too" in hint(app)
         await pilot.press("down")
         assert isinstance(app.focused, ReplyText)
         await pilot.press("escape", "2")
@@ -123,7 +123,7 @@ async def test_a_key_meant_for_what_stood_there_before_decides_nothing(live: Any
     clock = cast.HandClock()
     app = live((OFFER, ""), kind="proactive", clock=clock)
     async with app.run_test(size=(100, 30)) as pilot:
-        await until(pilot, lambda: app.live.query_one(DecisionRow).seen_at == 0 and app.shows("1 accept ·"))
+        await until(pilot, lambda: app.live.query_one(DecisionRow).seen_at == 0 and app.shows("One key sends"))
         clock.at = 0.29
         await pilot.press("2")
         await until(pilot, lambda: "did nothing: press it again" in hint(app))
@@ -139,7 +139,7 @@ async def test_other_keys_are_the_ones_that_are_shown(live: Any, until: Any) -> 
     app = live((OFFER, ""), kind="proactive", settings=Settings(keymap=keymap))
     async with app.run_test(size=(120, 40)) as pilot:
         await until(pilot, lambda: app.asked and app.shows("○ f5 accept"))
-        assert hint(app).startswith("f5 accept · 2 reject")
+        assert app.shows("f5 accept")
         await pilot.press("f6")
         await until(pilot, lambda: app.shows("paused: f6 again ends the run, f7 goes on"))
         await pilot.press("1", "a", "f5")
