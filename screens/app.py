@@ -85,8 +85,6 @@ class LabApp(App[None]):
     ]
 
     def __init__(self, store: Store, settings: Settings, opening: Opening = AT_HOME) -> None:
-        # The opening screen is the first mode's own, so that no other screen is built or painted before it.
-        self.DEFAULT_MODE = opening.screen  # type: ignore[misc]
         super().__init__()
         self.store = store
         self.settings = settings
@@ -126,9 +124,13 @@ class LabApp(App[None]):
 
         return ReplayScreen(self.store, self.settings)
 
-    def on_mount(self) -> None:
-        """Opens what was asked for; lists are read after the first paint."""
+    async def on_mount(self) -> None:
+        """Opens what was asked for; lists are read after the first paint.
+
+        Never as the default mode: from Python 3.12 on its widgets would mount before it is on the stack.
+        """
         opening = self.opening
+        await self.switch_mode(opening.screen)
         if opening.screen == "live" and opening.spec is not None:
             self.open_live(opening.spec, opening.resume)
         elif opening.screen == "replay" and opening.trace_id is not None:

@@ -21,7 +21,7 @@ from store.store import Store
 from tests.screens.runs import BARE, HOSTILE, LONG, WAITING, WHOLE, long_run, painted, whole_run
 
 Until = Callable[..., Awaitable[None]]
-RUNS = Path(__file__).parents[2].parent / "shared" / "traces" / "mobileworld" / "runs"
+RUNS = Path(__file__).parents[3].parent / "shared" / "traces" / "mobileworld" / "runs"
 
 
 def replay(store: Store, trace: str, step: int | None = None, *, overlay: bool = True) -> LabApp:
