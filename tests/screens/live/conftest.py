@@ -17,7 +17,7 @@ from lab.settings import Settings
 from lab.task import Actor, Check, LogEntry, Persona, Task
 from lab.trace import Action, DeviceInfo, Prompt, Proposed, Step, Trace, Usage
 from lab.uitree import Bounds, Node, UiTree
-from screens.app import LabApp
+from screens.app import LabApp, Opening
 from screens.clock import Clock
 from screens.live.gate import GatePanel, GateRow
 from screens.live.live import LiveScreen
@@ -158,7 +158,7 @@ class Stage(LabApp):
     """The real app, with one live run in it."""
 
     def __init__(self, session: Session, clock: Clock, settings: Settings | None = None) -> None:
-        super().__init__(session.store, settings or Settings(seat=session.spec.seat))
+        super().__init__(session.store, settings or Settings(seat=session.spec.seat), Opening("live"))
         self.session = self.run_under_test = session
         self.live = LiveScreen(session, clock=clock)
         self.bells = 0
@@ -166,8 +166,8 @@ class Stage(LabApp):
         """Every line of every frame so far, where `records` is set: it costs as much as the painting."""
         self.records = False
 
-    def on_mount(self) -> None:
-        self.switch_mode("live")
+    async def on_mount(self) -> None:
+        await self.switch_mode("live")
         self.push_screen(self.live)
 
     def bell(self) -> None:

@@ -19,7 +19,7 @@ from pathlib import Path
 from lab.session import Session, Spec
 from lab.settings import Settings
 from lab.task import Actor, Task
-from screens.app import LabApp
+from screens.app import LabApp, Opening
 from screens.live.live import LiveScreen
 from store.store import Store
 
@@ -34,7 +34,7 @@ class Stage(LabApp):
         self.push_screen(LiveScreen(self.session))
 
 with Store.open(Path(sys.argv[1])) as store:
-    app = Stage(store, Settings())
+    app = Stage(store, Settings(), Opening("live"))
     app.session = Session(store, Spec(Task("t", "general", instruction="Do it.")), agent=Sleeper())
     app.run()
     print("the run is", store.summaries()[0].status)

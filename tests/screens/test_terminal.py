@@ -1,0 +1,61 @@
+"""The program in a real terminal: asyncio runs it there as it does for a user, which Pilot does not."""
+
+from __future__ import annotations
+
+import os
+import pty
+import select
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from lab.task import Actor, Task
+from lab.trace import Action, Proposed, Started, Step
+from store.store import Store
+
+
+def painted_in_terminal(args: list[str], wanted: bytes, home: Path) -> tuple[bool, int]:
+    """Whether `wanted` was painted within half a minute, and the exit code after `ctrl+q`."""
+    terminal, side = pty.openpty()
+    size = {"COLUMNS": "100", "LINES": "30"}
+    program = subprocess.Popen(
+        [sys.executable, "-m", "lab.cli", *args],
+        env={**os.environ, **size, "TERM": "xterm-256color", "LC_ALL": "C.UTF-8", "XDG_CACHE_HOME": str(home)},
+        stdin=side,
+        stdout=side,
+        stderr=side,
+    )
+    os.close(side)
+    seen, end, asked = b"", time.monotonic() + 30, False
+    found = False
+    while time.monotonic() < end:
+        if not select.select([terminal], [], [], 0.1)[0]:
+            continue
+        try:
+            seen += os.read(terminal, 65536)
+        except OSError:
+            break
+        found = found or wanted in seen
+        if found and not asked:
+            os.write(terminal, b"\x11")
+            asked = True
+    else:
+        program.kill()
+    code = program.wait(30)
+    os.close(terminal)
+    return found, code
+
+
+@pytest.mark.parametrize(("room", "words"), [("home", b"No runs yet"), ("home", b"Runs"), ("replay", b"Goal")])
+def test_a_room_opens_and_is_left(tmp_path: Path, room: str, words: bytes) -> None:
+    db = tmp_path / "lab.db"
+    if words != b"No runs yet":
+        with Store.open(db) as store:
+            task = Task("t", "general", instruction="Do it.")
+            store.append_event("run1", Started(seq=0, at="", trace="run1", task=task, agent=Actor("script", "rule")))
+            store.append_event("run1", Step(seq=1, index=0, proposed=Proposed(Action("wait"))))
+    args = ["replay", "run1@1"] if room == "replay" else []
+    assert painted_in_terminal([*args, "--db", str(db)], words, tmp_path) == (True, 0)
