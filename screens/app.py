@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable, Mapping
 from functools import partial
 from pathlib import Path
@@ -85,6 +86,10 @@ class LabApp(App[None]):
     ]
 
     def __init__(self, store: Store, settings: Settings, opening: Opening = AT_HOME) -> None:
+        if not hasattr(asyncio, "eager_task_factory"):
+            # Spares an empty first screen. Where tasks begin at once (Python 3.12 and later), widgets would mount
+            # before the first mode's screen is on its stack; there it is switched to in on_mount.
+            self.DEFAULT_MODE = opening.screen  # type: ignore[misc]
         super().__init__()
         self.store = store
         self.settings = settings
@@ -125,10 +130,7 @@ class LabApp(App[None]):
         return ReplayScreen(self.store, self.settings)
 
     async def on_mount(self) -> None:
-        """Opens what was asked for; lists are read after the first paint.
-
-        Never as the default mode: from Python 3.12 on its widgets would mount before it is on the stack.
-        """
+        """Opens what was asked for; lists are read after the first paint."""
         opening = self.opening
         await self.switch_mode(opening.screen)
         if opening.screen == "live" and opening.spec is not None:
