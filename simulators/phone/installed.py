@@ -9,13 +9,16 @@ from lab.errors import LabError
 from simulators.phone import nav
 from simulators.phone.app import App, State
 from simulators.phone.apps.clock import Clock
+from simulators.phone.apps.contacts import Contacts
 from simulators.phone.apps.food import Food
 from simulators.phone.apps.launcher import Launcher
 from simulators.phone.apps.messages import Messages
 from simulators.phone.apps.notes import Notes
 from simulators.phone.apps.settings import Settings
 
-APPS: dict[str, App] = {app.id: app for app in (Launcher(), Messages(), Food(), Notes(), Clock(), Settings())}
+APPS: dict[str, App] = {
+    app.id: app for app in (Launcher(), Messages(), Contacts(), Food(), Notes(), Clock(), Settings())
+}
 
 
 def first_state(seed: int, clock: str) -> State:

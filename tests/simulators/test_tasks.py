@@ -253,7 +253,7 @@ def own_words() -> set[str]:
     names = {place["name"] for place in food["restaurants"]} | {APPS["food"].label}
     names |= {dish["name"] for place in food["restaurants"] for part in place["sections"] for dish in part["dishes"]}
     names |= {entry["line"] for entry in food["addresses"]} | set(food["payments"])
-    names |= {person["name"] for person in state["messages"]["contacts"]} | {"Ines", "Varga", "Tomas", "Noor"}
+    names |= {person["name"] for person in state["contacts"]["people"]} | {"Ines", "Varga", "Tomas", "Noor"}
     names |= {choice for pairs in food["option_groups"].values() for choice, _ in pairs}
     names |= {place.split(",")[0] for place in (task_named(name).place for name in TASKS)}
     words = {

@@ -1,54 +1,47 @@
-"""Whom the phone's owner knows, and what was last written: all of them invented.
+"""Contacts: the one book of people for the whole phone.
 
-A thread is a name, how many messages are unread, and lines of (mine, days ago, time, text).
+State, `apps.contacts`: `people`, each `{name, number, email, company, favourite}` in no order of their own; `query`
+(what is searched).
 """
 
 from __future__ import annotations
 
-CONTACTS: tuple[dict[str, str], ...] = (
-    {"name": "Noor Haddad", "number": "+65 5550 1820"},
-    {"name": "Jonas Weil", "number": "+65 5550 7714"},
-    {"name": "陈伟", "number": "+65 5550 3306"},
-    {"name": "Priya Raman", "number": "+65 5550 6482"},
-    {"name": "Mamá", "number": "+34 555 010 244"},
-    {"name": "Dr. Okafor", "number": "+65 5550 9057"},
-    {"name": "林小雨", "number": "+65 5550 2291"},
-    {"name": "Tomas Brandt", "number": "+49 555 019 63"},
-    {"name": "Building desk", "number": "+65 5550 0007"},
-    {"name": "Quayside Dental", "number": "+65 5550 4410"},
-)
+from datetime import datetime
+from random import Random
+from typing import ClassVar
 
-THREADS: tuple[tuple[str, int, tuple[tuple[bool, int, str, str], ...]], ...] = (
-    ("Noor Haddad", 1, (
-        (False, 3, "17:05", "How did the polymer films come out?"),
-        (True, 3, "17:11", "Two cracked, one is perfect. I will take the perfect one as a sign."),
-        (False, 3, "17:12", "Science!"),
-        (True, 2, "15:40", "Are you in the lab on Thursday? I could use a second pair of eyes on the X-ray data."),
-        (False, 2, "15:58", "Yes, from ten. Bring the notebook with the annealing times please."),
-        (True, 2, "16:02", "Will do."),
-        (False, 1, "21:14", "Lunch this week? The new place by the canal has a garden."),
-    )),
-    ("陈伟", 2, (
-        (True, 2, "11:30", "陈老师，样品已经放在四楼的冰箱里了。"),
-        (False, 2, "11:42", "收到，谢谢！标签写清楚了吗？"),
-        (True, 2, "11:43", "写了，蓝色盖子的那三个。"),
-        (False, 1, "18:20", "周五下午三点的组会改到二楼会议室。"),
-        (False, 1, "18:21", "麻烦你带上上次的数据。"),
-    )),
-    ("Jonas Weil", 0, (
-        (False, 2, "19:02", "Climbing on Saturday? I booked two slots at nine, just in case."),
-        (True, 2, "19:20", "Yes! I need to get away from my desk."),
-        (False, 2, "19:21", "Great. I will bring the rope, you bring the snacks."),
-    )),
-    ("Mamá", 0, (
-        (False, 4, "20:10", "Did the parcel arrive, cariño?"),
-        (True, 4, "20:45", "It did. The olives did not survive customs, but the scarf is lovely."),
-        (False, 4, "20:47", "I knew I should have sent two jars."),
-    )),
-    ("Quayside Dental", 0, (
-        (False, 5, "09:00", "Your check-up is on 24 March at 16:30. Reply to this message to change it."),
-    )),
-    ("Building desk", 0, (
-        (False, 6, "10:15", "The lifts in Block 14 are serviced on Sunday between 10:00 and 12:00."),
-    )),
-)  # fmt: skip
+from simulators.phone.app import App, Here, State
+from simulators.phone.apps.contacts_data import PEOPLE
+from simulators.phone.views import Column, Field, ListView, Page, Screen, Space, Text, View
+from simulators.phone.widgets import avatar, empty, inset, item
+
+
+class Contacts(App):
+    id, label, icon, colour, hue = "contacts", "Contacts", "person", "#2d7f8f", 190
+    shapes: ClassVar[dict[str, State]] = {
+        "people": {"name": "", "number": "", "email": "", "company": "", "favourite": False},
+    }
+
+    def first_state(self, rng: Random, clock: datetime) -> State:
+        names = ("name", "number", "email", "company", "favourite")
+        people = [dict(zip(names, person, strict=True)) for person in PEOPLE]
+        rng.shuffle(people)
+        return {"people": people, "query": ""}
+
+    def screen_home(self, here: Here) -> Screen:
+        query = str(here.own["query"]).strip().casefold()
+        rows: list[View | None] = [
+            item(person["name"], person["number"], lead=avatar(person["name"]), id="contact")
+            for person in sorted(here.own["people"], key=lambda p: str(p["name"]))
+            if query in f"{person['name']} {person['number']}".casefold()
+        ]
+        field = Field(["query"], hint="Search contacts", kind="search", id="search", action="Search")
+        top = Column([Text("Contacts", "headline", pad=(48, 24, 48, 16)), inset(field, 0, 20)])
+        nothing = empty("person", "No contacts", "Nobody is in this book.")
+        return Page(ListView([*(rows or [nothing]), Space(220)], id="people"), bar=top)
+
+
+def people(phone: State) -> list[State]:
+    """Everybody in the phone's book of people."""
+    found: list[State] = phone["apps"]["contacts"]["people"]
+    return found

@@ -1,8 +1,8 @@
 """Messages.
 
 State, `apps.messages`: `threads`, each `{name, number, unread, messages: [{from, text, time}]}` with the oldest
-message first and `from` either the thread's name or `me`; `contacts`, each `{name, number}`; `drafts`, unsent text by
-thread name; `query` (what is searched) and `to` (what was typed to find a recipient).
+message first and `from` either the thread's name or `me`; `drafts`, unsent text by thread name; `query` (what is
+searched) and `to` (what was typed to find a recipient). People are those of `apps.contacts`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,9 @@ from random import Random
 from typing import Any, ClassVar
 
 from simulators.phone.app import App, Here, State
-from simulators.phone.apps.contacts import CONTACTS, THREADS
+from simulators.phone.apps.contacts import people
+from simulators.phone.apps.contacts_data import PEOPLE
+from simulators.phone.apps.messages_data import THREADS
 from simulators.phone.views import Button, Column, Dialog, Field, ListView, Page, Row, Screen, Space, Text, View
 from simulators.phone.widgets import app_bar, avatar, badge, empty, fab, icon_button, inset, item
 
@@ -22,7 +24,6 @@ class Messages(App):
     shapes: ClassVar[dict[str, State]] = {
         "threads": {"name": "", "number": "", "unread": 0, "messages": []},
         "threads.messages": {"from": "me", "text": "", "time": ""},
-        "contacts": {"name": "", "number": ""},
     }
 
     def first_state(self, rng: Random, clock: datetime) -> State:
@@ -31,7 +32,7 @@ class Messages(App):
             then = (clock - timedelta(days=days)).replace(hour=hour, minute=minute, second=0, microsecond=0)
             return {"from": "me" if mine else name, "text": text, "time": then.isoformat()}
 
-        numbers = {person["name"]: person["number"] for person in CONTACTS}
+        numbers = {name: number for name, number, *_ in PEOPLE}
         threads = [
             {
                 "name": name,
@@ -41,8 +42,7 @@ class Messages(App):
             }
             for name, unread, lines in THREADS
         ]
-        contacts = [dict(person) for person in CONTACTS]
-        return {"threads": threads, "contacts": contacts, "drafts": {}, "query": "", "to": ""}
+        return {"threads": threads, "drafts": {}, "query": "", "to": ""}
 
     def screen_home(self, here: Here) -> Screen:
         query = str(here.own["query"]).strip().casefold()
@@ -142,7 +142,7 @@ class Messages(App):
                 on=("choose", person["name"]),
                 id="contact",
             )
-            for person in sorted(here.own["contacts"], key=lambda p: str(p["name"]))
+            for person in sorted(people(here.phone), key=lambda p: str(p["name"]))
             if wanted in f"{person['name']} {person['number']}".casefold()
         ]
         if not rows and wanted:
@@ -164,7 +164,7 @@ def _thread(here: Here, name: str) -> State | None:
 
 
 def _number(here: Here, name: str) -> str:
-    return next((str(p["number"]) for p in here.own["contacts"] if p["name"] == name), "")
+    return next((str(p["number"]) for p in people(here.phone) if p["name"] == name), "")
 
 
 def _read(here: Here, name: str) -> None:
