@@ -51,7 +51,7 @@ def windows(state: State, apps: Mapping[str, App]) -> list[Window]:
     elif coming is not None:
         out.append(coming)
     rgb = ground.rgb("text")
-    out += [system.status_bar(state, rgb), system.nav_bar(rgb)]
+    out += [system.status_bar(state, rgb, ground.rgb("error")), system.nav_bar(rgb)]
     if state["toast"]:
         out.append(system.toast(str(state["toast"]), bottom, ground))
     return out

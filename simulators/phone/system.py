@@ -16,29 +16,35 @@ from simulators.phone.widgets import icon_button
 
 PACKAGE = "com.android.systemui"
 _TILES = (("wifi", "Wi-Fi", "wifi"), ("bluetooth", "Bluetooth", "bluetooth"), ("do_not_disturb", "Quiet", "dnd"),
-          ("dark_theme", "Dark", "moon"))  # fmt: skip
+          ("dark_theme", "Dark", "moon"), ("battery_saver", "Saver", "leaf"),
+          ("airplane_mode", "Airplane", "plane"))  # fmt: skip
+_LOW = 15
+"""The percentage from which on the battery's level is red."""
 
 
-def status_bar(state: State, rgb: RGB) -> Window:
+def status_bar(state: State, rgb: RGB, red: RGB) -> Window:
     """Clock, signs of what is on, and the battery."""
     clock = datetime.fromisoformat(state["clock"])
     settings = state["apps"]["settings"]
+    low = state["battery"] <= _LOW and not state["charging"]
     root = Box(STATUS_BAR, _node("status_bar"))
     percent = f"{state['battery']}%"
     root.children = [
         _word(clock.strftime("%H:%M"), "clock", Bounds(48, 0, 216, 96), "left", rgb),
-        _word(percent, "battery", Bounds(936, 0, 1032, 96), "right", rgb),
+        _word(percent, "battery", Bounds(936, 0, 1032, 96), "right", red if low else rgb),
     ]
     x = 1032 - fonts.width(percent, 40, True) - 60
     signs = [("bolt" if state["charging"] else "battery", 44)]
     signs += [("wifi_full", 48)] if settings["wifi"] else []
+    signs += [("plane", 44)] if settings["airplane_mode"] else []
+    signs += [("leaf", 40)] if settings["battery_saver"] else []
     signs += [("dnd", 40)] if settings["do_not_disturb"] else []
     signs += [("bluetooth", 40)] if settings["bluetooth"] else []
     signs += [("alarm", 40)] if any(a.get("on") for a in state["apps"].get("clock", {}).get("alarms", [])) else []
     for name, size in signs:
         root.paints.append(Sign(name, x, 48 - size // 2, size, rgb))
         x -= 56
-        if name in ("battery", "bolt"):
+        if name in ("battery", "bolt") and not settings["airplane_mode"]:
             for bar in range(4):
                 left, high = x + bar * 11, 10 + bar * 8
                 root.paints.append(Round(Bounds(left, 65 - high, left + 8, 65), 2, rgb))
@@ -108,7 +114,8 @@ def shade(state: State, apps: Mapping[str, App], env: Env) -> Window:
     body: list[View | None] = [
         Row([Text(clock.strftime("%H:%M"), "display"), Text(clock.strftime("%a, %d %b"), "body", grow=1)], gap=32),
         Row(tiles[:2], gap=20),
-        Row(tiles[2:], gap=20),
+        Row(tiles[2:4], gap=20),
+        Row(tiles[4:], gap=20),
         Space(20),
         ListView(notes or empty, id="notifications", gap=16, grow=1),
         Row([Space(grow=1), clear]) if notes else None,

@@ -135,8 +135,7 @@ def _system(state: State, what: Act) -> None:
             state["nav"]["recents"] = []
             nav.show(state, nav.LAUNCHER)
         case "setting":
-            settings = state["apps"]["settings"]
-            settings[args[0]] = not settings[args[0]]
+            APPS["settings"].act(Here(state, "settings"), ("switch", args[0]))
         case "close_shade":
             state["shade"] = False
         case "clear_all":

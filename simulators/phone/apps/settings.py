@@ -1,50 +1,51 @@
 """Settings.
 
-State, `apps.settings`: switches `wifi`, `bluetooth`, `dark_theme`, `do_not_disturb`, `battery_saver`,
-`vibrate` (true or false); `wifi_network` (the name joined), `font_size` (small | default | large | largest),
-`brightness`, `media_volume`, `ring_volume`, `alarm_volume` (0 to 10), `device_name`, and `query` (what is searched).
+State, `apps.settings`: switches `wifi`, `bluetooth`, `airplane_mode`, `mobile_data`, `location`, `dark_theme`,
+`do_not_disturb`, `battery_saver`, `vibrate` (true or false); `wifi_network` (the name joined), `font_size` (small |
+default | large | largest), `brightness`, `media_volume`, `ring_volume`, `alarm_volume` (0 to 10), `device_name`, and
+`query` (what is searched). `saver_at` is the battery's percentage at which the saver comes on by itself, 0 for never
+(`saver_met`: it has, since that was set); `grounded` keeps which switches airplane mode took, to give them back.
+`devices`: see `settings_devices`; how a low battery is staged: see `settings_battery`.
 """
 
 from __future__ import annotations
 
 from datetime import datetime
 from random import Random
+from typing import ClassVar
 
-from simulators.phone.app import App, Here, State
-from simulators.phone.views import (
-    Act,
-    Button,
-    Column,
-    Dialog,
-    Field,
-    ListView,
-    Meter,
-    Page,
-    Row,
-    Screen,
-    Space,
-    Text,
-    View,
-)
-from simulators.phone.widgets import app_bar, badge, card, empty, inset, item, marked, section, stepper
+from simulators.phone.app import Here, State
+from simulators.phone.apps.settings_battery import Battery
+from simulators.phone.apps.settings_devices import DEVICE, Devices, first_devices
+from simulators.phone.apps.settings_views import level, main_switch, page, words
+from simulators.phone.views import Button, Chip, Column, Dialog, Field, ListView, Page, Row, Screen, Space, Text, View
+from simulators.phone.widgets import badge, empty, inset, item, marked, section
 
 _NETWORKS = ("Heron Walk 5G", "SoftMatter-Lab", "Quayside Guest", "Lantern Cafe")
 _SIZES = {"small": "Small", "default": "Default", "large": "Large", "largest": "Largest"}
 _SOUNDS = (("media_volume", "Media volume"), ("ring_volume", "Ring volume"), ("alarm_volume", "Alarm volume"))
+_RADIOS = ("wifi", "bluetooth", "mobile_data")
 _MOST = 10
 
 
-class Settings(App):
+class Settings(Battery, Devices):
     id, label, icon, colour, hue = "settings", "Settings", "settings", "#5b6472", 215
+    shapes: ClassVar[dict[str, State]] = {"devices": DEVICE}
 
     def first_state(self, rng: Random, clock: datetime) -> State:
         return {
             "wifi": True,
             "wifi_network": "Heron Walk 5G",
             "bluetooth": False,
+            "airplane_mode": False,
+            "grounded": [],
+            "mobile_data": True,
+            "location": True,
             "dark_theme": False,
             "do_not_disturb": False,
             "battery_saver": False,
+            "saver_at": 0,
+            "saver_met": False,
             "vibrate": True,
             "font_size": "default",
             "brightness": 6,
@@ -52,6 +53,7 @@ class Settings(App):
             "ring_volume": 7,
             "alarm_volume": 8,
             "device_name": "Ines's phone",
+            "devices": first_devices(clock),
             "query": "",
         }
 
@@ -62,13 +64,16 @@ class Settings(App):
         joined = str(own["wifi_network"]) if own["wifi"] else "Off"
         return [
             ("wifi", "wifi", "Wi-Fi", joined, "network internet"),
-            ("bluetooth", "bluetooth", "Bluetooth", on[bool(own["bluetooth"])], "devices headphones"),
+            ("bluetooth", "bluetooth", "Bluetooth", self.connected(here), "devices headphones earbuds find ring lost"),
+            ("network", "plane", "Mobile network", "Airplane mode" if own["airplane_mode"] else "Connected",
+             "airplane flight mode mobile data"),
             ("display", "sun", "Display", f"Dark theme {on[bool(own['dark_theme'])].lower()}, font size, brightness",
              "dark theme font size text brightness night"),
             ("sound", "sound", "Sound", f"Ring volume {own['ring_volume']} of {_MOST}",
              "volume media ring alarm vibrate"),
             ("quiet", "dnd", "Do not disturb", on[bool(own["do_not_disturb"])], "silence quiet notifications"),
-            ("battery", "battery", "Battery", f"{here.phone['battery']}%", "battery saver charge power"),
+            ("battery", "battery", "Battery", self.battery_words(here), "battery saver charge power schedule"),
+            ("location", "place", "Location", on[bool(own["location"])], "place position gps"),
             ("about", "phone", "About phone", str(own["device_name"]), "device name version model"),
         ]  # fmt: skip
 
@@ -85,7 +90,7 @@ class Settings(App):
 
     def screen_wifi(self, here: Here) -> Screen:
         own = here.own
-        rows: list[View | None] = [_main("Use Wi-Fi", bool(own["wifi"]), ["wifi"])]
+        rows: list[View | None] = [main_switch("Use Wi-Fi", bool(own["wifi"]), "wifi")]
         if own["wifi"]:
             rows.append(section("Networks"))
             names = dict.fromkeys([str(own["wifi_network"]), *_NETWORKS])
@@ -93,30 +98,46 @@ class Settings(App):
                 joined = name == own["wifi_network"]
                 rows.append(item(name, "Connected" if joined else "Saved", lead=badge("wifi_full"), id="network",
                                  on=("join", name)))  # fmt: skip
-        return _page("Wi-Fi", rows)
+        return page("Wi-Fi", rows)
 
     def do_join(self, here: Here, name: str) -> None:
         here.own["wifi_network"] = name
         here.toast(f"Connected to {name}")
 
-    def screen_bluetooth(self, here: Here) -> Screen:
-        rows: list[View | None] = [_main("Use Bluetooth", bool(here.own["bluetooth"]), ["bluetooth"])]
-        if here.own["bluetooth"]:
-            rows.append(section("Saved devices"))
-            rows.append(item("Wren earbuds", "Not connected", lead=badge("note_music")))
-            rows.append(item("Lab speaker", "Not connected", lead=badge("sound")))
-        rows.append(_words(f"Other devices see this phone as {here.own['device_name']}."))
-        return _page("Bluetooth", rows)
+    def screen_network(self, here: Here) -> Screen:
+        flying = bool(here.own["airplane_mode"])
+        data = marked("switch", "Mobile data", bool(here.own["mobile_data"]), ("switch", "mobile_data"),
+                      sub="Heron Mobile", lead=badge("signal"))  # fmt: skip
+        said = words("Wi-Fi, Bluetooth and the mobile network are off. Calls and messages wait.") if flying else data
+        return page("Mobile network", [main_switch("Airplane mode", flying, "airplane_mode"), said])
+
+    def do_switch(self, here: Here, key: str) -> None:
+        """Turns a switch, and what hangs on it: airplane mode takes the radios and gives them back."""
+        own = here.own
+        own[key] = not own[key]
+        if key == "airplane_mode" and own[key]:
+            own["grounded"] = [name for name in _RADIOS if own[name]]
+        if key == "airplane_mode":
+            for name in own["grounded"]:
+                own[name] = not own[key]
+        if not own["bluetooth"]:
+            self.part(here)
+
+    def screen_location(self, here: Here) -> Screen:
+        return page("Location", [
+            main_switch("Use location", bool(here.own["location"]), "location"),
+            words("Maps and the weather know where this phone is only while this is on."),
+        ])  # fmt: skip
 
     def screen_display(self, here: Here) -> Screen:
         own = here.own
         size = _SIZES.get(str(own["font_size"]), "Default")
-        return _page("Display", [
-            marked("switch", "Dark theme", bool(own["dark_theme"]), ("toggle", ["dark_theme"]), lead=badge("moon"),
+        return page("Display", [
+            marked("switch", "Dark theme", bool(own["dark_theme"]), ("switch", "dark_theme"), lead=badge("moon"),
                    sub="Light on dark, everywhere"),
             item("Font size", size, lead=badge("text_size"), on=("go", "font_size"), id="font_size"),
             section("Brightness"),
-            _level(int(own["brightness"]), "brightness", "brightness"),
+            level(int(own["brightness"]), _MOST, "brightness", "Brightness"),
         ])  # fmt: skip
 
     def screen_font_size(self, here: Here) -> Screen:
@@ -132,29 +153,34 @@ class Settings(App):
     def screen_sound(self, here: Here) -> Screen:
         rows: list[View | None] = []
         for key, title in _SOUNDS:
-            rows += [section(title), _level(int(here.own[key]), key, title.lower())]
-        rows.append(marked("switch", "Vibrate for calls", bool(here.own["vibrate"]), ("toggle", ["vibrate"])))
-        return _page("Sound", rows)
+            rows += [section(title), level(int(here.own[key]), _MOST, key, title)]
+        rows.append(marked("switch", "Vibrate for calls", bool(here.own["vibrate"]), ("switch", "vibrate")))
+        return page("Sound", rows)
 
     def do_level(self, here: Here, key: str, by: int) -> None:
         here.own[key] = min(_MOST, max(0, int(here.own[key]) + by))
 
+    def screen_volume(self, here: Here) -> Screen:
+        """All levels at once, to choose one exactly."""
+        key, what = str(here.args["key"]), str(here.args["what"])
+        chips = [
+            Chip(str(n), on=("put", key, n), selected=n == here.own[key], desc=f"{what} {n}", grow=1)
+            for n in range(_MOST + 1)
+        ]
+        rows = [Row(chips[i : i + 4], gap=16) for i in range(0, len(chips), 4)]
+        return Dialog(what, Column(rows, gap=8), [Button("Done", "text", on=("back",))])
+
+    def do_put(self, here: Here, key: str, value: int) -> None:
+        here.own[key] = value
+
     def screen_quiet(self, here: Here) -> Screen:
-        return _page("Do not disturb", [
-            _main("Do not disturb", bool(here.own["do_not_disturb"]), ["do_not_disturb"]),
-            _words("Notifications still arrive, but without sound and without showing over what you do. Alarms ring."),
+        return page("Do not disturb", [
+            main_switch("Do not disturb", bool(here.own["do_not_disturb"]), "do_not_disturb"),
+            words("Notifications still arrive, but without sound and without showing over what you do. Alarms ring."),
         ])  # fmt: skip
 
-    def screen_battery(self, here: Here) -> Screen:
-        level = int(here.phone["battery"])
-        state = "Charging" if here.phone["charging"] else f"About {max(1, level // 5)} hours left"
-        panel = card([Text(f"{level}%", "display"), Text(state, "body", "faint"), Space(24), Meter(level / 100)])
-        saver = marked("switch", "Battery saver", bool(here.own["battery_saver"]), ("toggle", ["battery_saver"]),
-                       sub="Less in the background", lead=badge("leaf"))  # fmt: skip
-        return _page("Battery", [inset(panel, 12, 24), saver])
-
     def screen_about(self, here: Here) -> Screen:
-        return _page("About phone", [
+        return page("About phone", [
             item("Device name", str(here.own["device_name"]), lead=badge("phone"), on=("go", "rename"), id="name"),
             item("Model", "Lantern One", lead=badge("info")),
             item("System version", "Heron 14", lead=badge("settings")),
@@ -164,24 +190,3 @@ class Settings(App):
     def screen_rename(self, here: Here) -> Screen:
         field = Field(["device_name"], hint="Device name", id="name", submit=("back",))
         return Dialog("Device name", field, [Button("Done", "text", on=("back",))])
-
-
-def _page(title: str, rows: list[View | None]) -> Page:
-    return Page(ListView([*rows, Space(60)], id="list"), bar=app_bar(title))
-
-
-def _main(title: str, on: bool, path: list[str]) -> View:
-    """The one big switch of a page."""
-    row = marked("switch", title, on, ("toggle", path))
-    row.fill, row.radius, row.pad = "soft" if on else "high", 60, (48, 28)
-    return inset(row, 12, 24)
-
-
-def _words(text: str) -> View:
-    return Text(text, "body", "faint", pad=(48, 24))
-
-
-def _level(value: int, key: str, what: str) -> View:
-    less: Act = ("level", key, -1)
-    bar = Column([Meter(value / _MOST)], grow=1)
-    return Row([bar, stepper(str(value), less, ("level", key, 1), what)], gap=40, pad=(48, 16))
