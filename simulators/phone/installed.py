@@ -12,12 +12,14 @@ from simulators.phone.apps.clock import Clock
 from simulators.phone.apps.contacts import Contacts
 from simulators.phone.apps.food import Food
 from simulators.phone.apps.launcher import Launcher
+from simulators.phone.apps.mail import Mail
 from simulators.phone.apps.messages import Messages
 from simulators.phone.apps.notes import Notes
 from simulators.phone.apps.settings import Settings
+from simulators.phone.apps.supper import Supper
 
 APPS: dict[str, App] = {
-    app.id: app for app in (Launcher(), Messages(), Contacts(), Food(), Notes(), Clock(), Settings())
+    app.id: app for app in (Launcher(), Messages(), Contacts(), Mail(), Food(), Supper(), Notes(), Clock(), Settings())
 }
 
 

@@ -18,28 +18,24 @@ from random import Random
 from typing import ClassVar
 
 from simulators.phone.app import Here, State
-from simulators.phone.apps.food_cart import Cart
+from simulators.phone.apps.food_dish import Dish
 from simulators.phone.apps.food_menu import CATEGORIES, EXTRAS, OPTIONS, catalogue
 from simulators.phone.apps.food_views import address_bar, dish_row, money, place_card, tab_bar
 from simulators.phone.views import (
     Art,
-    Button,
     Column,
-    Dialog,
     Field,
     ListView,
     Page,
-    Row,
     Screen,
-    Sheet,
     Space,
     Text,
     View,
 )
-from simulators.phone.widgets import app_bar, empty, inset, marked, section, stepper
+from simulators.phone.widgets import app_bar, empty, inset, section
 
 
-class Food(Cart):
+class Food(Dish):
     id, label, icon, colour, hue = "food", "Noshwell", "bowl", "#e0632c", 20
     shapes: ClassVar[dict[str, State]] = {
         "restaurants": {"name": "", "category": "", "picture": "plate", "rating": 4.5, "minutes": 30, "fee": 0.0,
@@ -128,79 +124,6 @@ class Food(Cart):
             rows += [dish_row(place, dish) for dish in part["dishes"]]
         bar = app_bar(str(place["name"]))
         return Page(ListView([*rows, Space(60)], id="menu"), bar=bar, foot=self.cart_button(here))
-
-    def do_dish(self, here: Here, restaurant: str, dish: str) -> None:
-        """Opens a dish with the first choice of each of its options."""
-        chosen = self.dish(here, restaurant, dish)
-        groups = here.own["option_groups"]
-        options = {name: groups[name][0][0] for name in chosen["options"]}
-        here.own["choice"] = {"options": options, "extras": [], "quantity": 1}
-        here.go("dish", restaurant=restaurant, dish=dish)
-
-    def screen_dish(self, here: Here) -> Screen:
-        restaurant, name = here.args["restaurant"], here.args["dish"]
-        dish, choice = self.dish(here, restaurant, name), here.own["choice"]
-        rows: list[View | None] = [
-            inset(Art("dish", f"{dish['picture']}/{name}", height=360, radius=52), 0, 16),
-            Text(str(name), "headline", pad=(48, 0), id="name"),
-            Text(f"{dish['about']}", "body", "faint", pad=(48, 0), id="about"),
-        ]
-        for group in dish["options"]:
-            rows.append(section(str(group)))
-            for label, more in here.own["option_groups"][group]:
-                title = f"{label}  +{money(more)}" if more else str(label)
-                rows.append(
-                    _option("radio", title, label, choice["options"].get(group) == label, ("pick", group, label))
-                )
-        if dish["extras"]:
-            rows.append(section("Extras"))
-        for extra in dish["extras"]:
-            more = here.own["extra_prices"].get(extra, 0)
-            title = f"{extra}  +{money(more)}" if more else str(extra)
-            rows.append(_option("checkbox", title, extra, extra in choice["extras"], ("extra", extra)))
-        each = self.price(here, dish)
-        add = Button(f"Add  {money(each * choice['quantity'])}", on=("add", restaurant, name), grow=1, id="add")
-        add.desc = "Add to cart"
-        count = stepper(str(choice["quantity"]), ("count", -1), ("count", 1), "of this dish", wide=110)
-        return Sheet(Column(rows), foot=Row([count, add], gap=32, pad=(48, 20, 48, 28)))
-
-    def do_pick(self, here: Here, group: str, label: str) -> None:
-        here.own["choice"]["options"][group] = label
-
-    def do_extra(self, here: Here, extra: str) -> None:
-        extras = here.own["choice"]["extras"]
-        here.own["choice"]["extras"] = [e for e in extras if e != extra] if extra in extras else [*extras, extra]
-
-    def do_count(self, here: Here, by: int) -> None:
-        choice = here.own["choice"]
-        choice["quantity"] = min(20, max(1, int(choice["quantity"]) + by))
-
-    def do_add(self, here: Here, restaurant: str, dish: str) -> None:
-        cart = here.own["cart"]
-        if cart["items"] and cart["restaurant"] != restaurant:
-            here.go("other_cart", restaurant=restaurant, dish=dish)
-            return
-        self.put(here, restaurant, dish)
-        here.back()
-        here.toast("Added to cart")
-
-    def screen_other_cart(self, here: Here) -> Screen:
-        text = f"Your cart holds dishes from {here.own['cart']['restaurant']}. They are taken out."
-        start = Button("Start new", "text", on=("start_cart", here.args["restaurant"], here.args["dish"]))
-        return Dialog("Start a new cart?", Text(text, "body", "faint"), [Button("Cancel", "text", on=("back",)), start])
-
-    def do_start_cart(self, here: Here, restaurant: str, dish: str) -> None:
-        here.own["cart"] = {"restaurant": "", "items": [], "remark": ""}
-        self.put(here, restaurant, dish)
-        here.back(2)
-        here.toast("Added to cart")
-
-
-def _option(kind: str, title: str, label: str, checked: bool, on: tuple[str, ...]) -> View:
-    row = marked(kind, title, checked, on)
-    row.desc = label
-    row.pad = (48, 10)
-    return row
 
 
 def _found(here: Here, query: str) -> list[View | None]:

@@ -1,13 +1,13 @@
-"""The food app's second half: cart, address, payment, order, and the orders so far."""
+"""A food app's second half: cart, address, payment, order, and the orders so far."""
 
 from __future__ import annotations
 
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, ClassVar
 
 from simulators.phone import nav
 from simulators.phone.app import App, Here, State
-from simulators.phone.apps.food_views import item_words, money, tab_bar
+from simulators.phone.apps.food_views import Words, item_words, money, tab_bar
 from simulators.phone.views import (
     Button,
     Column,
@@ -27,7 +27,9 @@ from simulators.phone.widgets import app_bar, badge, card, empty, icon_button, i
 
 
 class Cart(App):
-    """What happens once a dish is chosen; `Food` adds the looking and choosing."""
+    """What happens once a dish is chosen; the apps add the looking, `Dish` the choosing."""
+
+    words: ClassVar[Words] = Words()
 
     def restaurant(self, here: Here, name: str) -> State:
         """The restaurant of that name."""
@@ -66,8 +68,8 @@ class Cart(App):
         count = sum(int(entry["quantity"]) for entry in items)
         if not count:
             return None
-        label = f"View cart  {count} item{'s' if count > 1 else ''}  {money(_subtotal(items))}"
-        button = Button(label, icon="cart", on=("go", "cart"), id="view_cart")
+        label = f"View {self.words.cart}  {count} item{'s' if count > 1 else ''}  {money(subtotal(items))}"
+        button = Button(label, icon="cart", on=("go", "cart"), id=f"view_{self.words.cart}")
         return Column([button], pad=(48, 16))
 
     def do_tab(self, here: Here, name: str) -> None:
@@ -80,24 +82,35 @@ class Cart(App):
     def screen_cart(self, here: Here) -> Screen:
         cart = here.own["cart"]
         if not cart["items"]:
-            return Page(empty("cart", "Your cart is empty", "Dishes you add are shown here."), bar=app_bar("Cart"))
+            return Page(self.nothing(), bar=app_bar("Cart"))
         rows: list[View | None] = [section(str(cart["restaurant"]))]
-        rows += [_cart_row(entry, index) for index, entry in enumerate(cart["items"])]
-        remark = Field(["cart", "remark"], hint="Note to the restaurant", id="remark", many=True)
+        rows += [cart_row(entry, index) for index, entry in enumerate(cart["items"])]
+        rows += [self.remark(), *self.places(here), self.sums(here)]
+        return Page(ListView([*rows, Space(60)], id="cart"), bar=app_bar("Cart"), foot=self.place_button(here))
+
+    def nothing(self) -> View:
+        """What an empty cart says."""
+        return empty("cart", f"Your {self.words.cart} is empty", "Dishes you add are shown here.")
+
+    def remark(self) -> View:
+        """Where the restaurant is told something."""
+        return inset(Field(["cart", "remark"], hint=self.words.note, id="remark", many=True), 24, 24)
+
+    def places(self, here: Here) -> list[View | None]:
+        """Where it goes and how it is paid, each a way to the others there are."""
         address = str(here.own["address"])
         line = next((str(a["line"]) for a in here.own["addresses"] if a["name"] == address), "")
-        rows += [
-            inset(remark, 24, 24),
-            item(f"Deliver to {address}", line, lead=badge("place"), trail=Icon("next", 48), on=("go", "addresses"),
-                 id="address"),
-            item("Pay with", str(here.own["payment"]), lead=badge("card"), trail=Icon("next", 48),
+        return [
+            item(f"{self.words.deliver} {address}", line, lead=badge("place"), trail=Icon("next", 48),
+                 on=("go", "addresses"), id="address"),
+            item(self.words.pay, str(here.own["payment"]), lead=badge("card"), trail=Icon("next", 48),
                  on=("go", "payments"), id="payment"),
-            self._sums(here),
         ]  # fmt: skip
-        foot = Column(
-            [Button(f"Place order  {money(self.total(here))}", on=("order",), id="place_order")], pad=(48, 16, 48, 28)
-        )
-        return Page(ListView([*rows, Space(60)], id="cart"), bar=app_bar("Cart"), foot=foot)
+
+    def place_button(self, here: Here) -> View:
+        """The button that buys."""
+        label = f"{self.words.place}  {money(self.total(here))}"
+        return Column([Button(label, on=("order",), id="place_order")], pad=(48, 16, 48, 28))
 
     def _fee(self, here: Here) -> float:
         name = here.own["cart"]["restaurant"]
@@ -105,10 +118,11 @@ class Cart(App):
 
     def total(self, here: Here) -> float:
         """Dishes and delivery."""
-        return round(_subtotal(here.own["cart"]["items"]) + self._fee(here), 2)
+        return round(subtotal(here.own["cart"]["items"]) + self._fee(here), 2)
 
-    def _sums(self, here: Here) -> View:
-        lines = (("Dishes", _subtotal(here.own["cart"]["items"])), ("Delivery", self._fee(here)))
+    def sums(self, here: Here) -> View:
+        """Dishes, delivery, and both together."""
+        lines = (("Dishes", subtotal(here.own["cart"]["items"])), ("Delivery", self._fee(here)))
         rows: list[View | None] = [_sum(label, amount) for label, amount in lines]
         return inset(card([*rows, Line(), _sum("Total", self.total(here), bold=True)], pad=32), 24, 0)
 
@@ -129,26 +143,27 @@ class Cart(App):
             )
             for a in here.own["addresses"]
         ]
-        return Sheet(Column([*rows, Space(24)]), title="Deliver to")
+        return Sheet(Column([*rows, Space(24)]), title=self.words.deliver)
 
     def screen_payments(self, here: Here) -> Screen:
         rows: list[View | None] = [
             marked("radio", str(name), name == here.own["payment"], ("choose", "payment", name))
             for name in here.own["payments"]
         ]
-        return Sheet(Column([*rows, Space(24)]), title="Pay with")
+        return Sheet(Column([*rows, Space(24)]), title=self.words.pay)
 
     def do_choose(self, here: Here, what: str, name: str) -> None:
         here.own[what] = name
         here.back()
 
-    def do_order(self, here: Here) -> None:
+    def new_order(self, here: Here) -> State:
+        """The order that the cart, the address and the payment make."""
         cart = here.own["cart"]
         place = self.restaurant(here, cart["restaurant"])
         numbers = [int("".join(filter(str.isdecimal, str(o.get("number", "")))) or 0) for o in here.own["orders"]]
         arrives = here.clock + timedelta(minutes=int(place["minutes"]))
-        order = {
-            "number": f"N-{max([1041, *numbers]) + 1}",
+        return {
+            "number": f"{self.words.number}{max([self.words.first, *numbers]) + 1}",
             "restaurant": cart["restaurant"],
             "items": cart["items"],
             "remark": str(cart["remark"]).strip(),
@@ -159,6 +174,9 @@ class Cart(App):
             "eta": arrives.strftime("%H:%M"),
             "status": "Preparing",
         }
+
+    def do_order(self, here: Here) -> None:
+        order = self.new_order(here)
         here.own["orders"].append(order)
         here.own["cart"] = {"restaurant": "", "items": [], "remark": ""}
         while nav.pop(here.phone, self.id):
@@ -195,21 +213,27 @@ class Cart(App):
             for entry in order["items"]
         ]  # fmt: skip
         if order.get("remark"):
-            rows.append(item("Note to the restaurant", str(order["remark"]), lead=badge("edit"), sub_lines=3))
+            rows.append(item(self.words.note, str(order["remark"]), lead=badge("edit"), sub_lines=3))
         rows += [
-            item(f"Deliver to {order['address']}", "", lead=badge("place")),
+            item(f"{self.words.deliver} {order['address']}", "", lead=badge("place")),
             item(str(order["payment"]), f"Total {money(order['total'])}", lead=badge("card")),
         ]
         return Page(ListView([*rows, Space(60)], id="order"), bar=app_bar(f"Order {number}"))
 
     def screen_orders(self, here: Here) -> Screen:
-        rows: list[View | None] = [inset(_order_card(order, here)) for order in reversed(here.own["orders"])]
+        rows: list[View | None] = [inset(order_card(order, here)) for order in reversed(here.own["orders"])]
         nothing = empty("receipt", "No orders yet", "What you order is shown here.")
         bar = Text("Orders", "headline", pad=(48, 32, 48, 24))
-        return Page(ListView([*(rows or [nothing]), Space(40)], id="orders", gap=24), bar=bar, foot=tab_bar("Orders"))
+        tabs = self.tab_bar("Orders")
+        return Page(ListView([*(rows or [nothing]), Space(40)], id="orders", gap=24), bar=bar, foot=tabs)
+
+    def tab_bar(self, current: str) -> View:
+        """The app's tabs."""
+        return tab_bar(current)
 
 
-def _subtotal(items: list[dict[str, Any]]) -> float:
+def subtotal(items: list[dict[str, Any]]) -> float:
+    """What the dishes cost together."""
     return round(sum(float(entry["price"]) * int(entry["quantity"]) for entry in items), 2)
 
 
@@ -219,7 +243,8 @@ def _sum(label: str, amount: float, *, bold: bool = False) -> View:
     )
 
 
-def _cart_row(entry: dict[str, Any], index: int) -> View:
+def cart_row(entry: dict[str, Any], index: int) -> View:
+    """A dish in the cart, with its quantity."""
     words = Column(
         [
             Text(str(entry["dish"]), "strong", lines=1, id="dish"),
@@ -235,7 +260,8 @@ def _cart_row(entry: dict[str, Any], index: int) -> View:
     return Row([words, Row([less, number, more], fill="high", radius=60)], gap=24, pad=(48, 12))
 
 
-def _order_card(order: dict[str, Any], here: Here) -> View:
+def order_card(order: dict[str, Any], here: Here) -> View:
+    """An order in the list of them."""
     placed = datetime.fromisoformat(order.get("placed") or here.phone["clock"])
     dishes = ", ".join(f"{entry['quantity']} x {entry['dish']}" for entry in order["items"])
     head = Row(

@@ -5,10 +5,13 @@ A dish is (name, kind of picture, price, about, option groups, extras). `catalog
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from random import Random
 from typing import Any
 
 Dish = tuple[str, str, float, str, tuple[str, ...], tuple[str, ...]]
+Restaurant = tuple[str, str, str, float, int, float, tuple[tuple[str, tuple[Dish, ...]], ...]]
+"""Name, category, picture, rating, minutes, fee, and its sections of dishes."""
 
 OPTIONS: dict[str, list[list[Any]]] = {
     "Size": [["Regular", 0.0], ["Large", 2.5]],
@@ -42,7 +45,7 @@ _EGG_SHALLOTS = ("Soft egg", "Crispy shallots")
 _CHEESE = ("Extra cheese", "Pickles")
 _PEARLS = ("Tapioca pearls",)
 
-_RESTAURANTS: tuple[tuple[str, str, str, float, int, float, tuple[tuple[str, tuple[Dish, ...]], ...]], ...] = (
+_RESTAURANTS: tuple[Restaurant, ...] = (
     ("Copper Ladle", "Noodles", "noodles", 4.8, 30, 2.9, (
         ("Noodle bowls", (
             ("Smoked broth noodles", "noodles", 12.5, "Slow broth, spring onion, a soft egg", _HOT, _EGG_TOFU),
@@ -155,10 +158,10 @@ _RESTAURANTS: tuple[tuple[str, str, str, float, int, float, tuple[tuple[str, tup
 )  # fmt: skip
 
 
-def catalogue(rng: Random) -> list[dict[str, Any]]:
+def catalogue(rng: Random, restaurants: Sequence[Restaurant] = _RESTAURANTS) -> list[dict[str, Any]]:
     """The restaurants in an order of the seed's, with their dishes shuffled within each section."""
     out = []
-    for name, category, picture, rating, minutes, fee, sections in _RESTAURANTS:
+    for name, category, picture, rating, minutes, fee, sections in restaurants:
         shuffled = []
         for title, dishes in sections:
             rows = [_dish(*dish) for dish in dishes]

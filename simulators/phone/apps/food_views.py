@@ -1,23 +1,35 @@
-"""The parts that the food app's screens share."""
+"""The parts that the food apps' screens share, and the words in which the apps differ."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from simulators.phone.app import Here
 from simulators.phone.views import Art, Column, Icon, Row, Text, View
 from simulators.phone.widgets import card, tabs
 
 
+class Words(NamedTuple):
+    """What an app of this kind calls its things, and how its order numbers begin."""
+
+    cart: str = "cart"
+    deliver: str = "Deliver to"
+    pay: str = "Pay with"
+    note: str = "Note to the restaurant"
+    place: str = "Place order"
+    number: str = "N-"
+    first: int = 1041
+
+
 def money(amount: float) -> str:
     return f"${amount:.2f}"
 
 
-def address_bar(here: Here) -> View:
+def address_bar(here: Here, deliver: str = Words().deliver) -> View:
     """Where it will be brought; a tap chooses another place."""
     name = str(here.own["address"])
     line = next((str(a["line"]) for a in here.own["addresses"] if a["name"] == name), "")
-    words = Column([Text(f"Deliver to {name}", "strong", lines=1), Text(line, "sub", "faint", lines=1)], grow=1)
+    words = Column([Text(f"{deliver} {name}", "strong", lines=1), Text(line, "sub", "faint", lines=1)], grow=1)
     return Row(
         [Icon("place", 64, "primary"), words, Icon("down", 56)], gap=28, pad=(48, 20), on=("go", "addresses"),
         id="address", desc="Choose address",
