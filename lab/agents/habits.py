@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
-from lab.agents.goals import Alarm, Goal, Order, Phase, Send, Switch, goals_in
+from lab.agents.goals import Alarm, Goal, Order, Phase, Switch, goals_in
 from lab.agents.reading import Entry, mentions, words
 
+T = TypeVar("T")
 _DAY = 24 * 60
 _NEAR = 30
 """Minutes around its usual time in which a routine fits."""
@@ -114,6 +115,13 @@ def _most(values: Iterable[str], least: float = 0.0) -> str:
     return value if n >= least * len(every) else ""
 
 
+def majority(values: Iterable[T]) -> tuple[T | None, list[T]]:
+    """The value that prevails among those the log shows (or None), and all of them, the most frequent first."""
+    counts = Counter(values)
+    ranked = [value for value, _ in counts.most_common()]
+    return (ranked[0] if ranked and counts[ranked[0]] > _SHARE * counts.total() else None), ranked
+
+
 def settled(texts: Sequence[str], choices: Sequence[str]) -> tuple[str | None, list[str]]:
     """Which of some choices the log's words always name (or None), and all that they name, most frequent first."""
     found: Counter[str] = Counter()
@@ -138,11 +146,11 @@ def routine_of(done: Sequence[Deed], phase: Phase) -> Routine | None:
 def _together(here: Sequence[Deed]) -> Routine | None:
     days = {_night(d.entry.time) for d in here}
     counts = Counter((d.goal, _night(d.entry.time)) for d in here if not isinstance(d.goal, Alarm))
-    per_goal = Counter(_key(goal) for goal, _ in counts)
+    per_goal = Counter(goal.key for goal, _ in counts)
     goals: list[Goal] = []
     for deed in here:
-        key = _key(deed.goal)
-        if per_goal[key] * 2 >= len(days) and per_goal[key] > 1 and key not in map(_key, goals):
+        key = deed.goal.key
+        if per_goal[key] * 2 >= len(days) and per_goal[key] > 1 and key not in [g.key for g in goals]:
             goals.append(deed.goal)
     alarms = [d.goal for d in here if isinstance(d.goal, Alarm) and d.goal.minute is not None]
     times = Counter(alarm.minute for alarm in alarms if alarm.minute is not None)
@@ -170,19 +178,6 @@ def _night(time: datetime) -> object:
     return (time - timedelta(hours=4)).date()
 
 
-def _key(goal: Goal) -> tuple[object, ...]:
-    match goal:
-        case Order():
-            return ("order", goal.what.casefold(), goal.source.casefold())
-        case Switch():
-            return ("switch", goal.name.casefold(), goal.on)
-        case Send():
-            return ("send", goal.to.casefold(), goal.text.casefold())
-        case Alarm():
-            return ("alarm", goal.minute, goal.label)
-    return (type(goal).__name__,)
-
-
 def _middle(minutes: Sequence[int]) -> int:
     return sorted(minutes)[len(minutes) // 2]
 
@@ -204,22 +199,13 @@ def habits_now(done: Sequence[Deed], entries: Sequence[Entry], now: datetime, pl
     A habit was done on at least three days and on two of five of the days (workdays, or days off) that the log
     spans, most lately within three weeks, within half an hour of now, at this very place.
     """
-    here = [d for d in done if _fits(d.entry, now, place) and _doable(d.goal)]
+    here = [d for d in done if _fits(d.entry, now, place) and d.goal.definite]
     groups: dict[object, list[Deed]] = {}
     for deed in here:
-        kind = "device" if isinstance(deed.goal, Switch | Alarm) else _key(deed.goal)
+        kind = "device" if isinstance(deed.goal, Switch | Alarm) else deed.goal.key
         groups.setdefault(kind, []).append(deed)
     habits = [habit for group in groups.values() if (habit := _habit(group, entries, now)) is not None]
     return sorted(habits, key=lambda habit: -habit.days / max(1, habit.of))
-
-
-def _doable(goal: Goal) -> bool:
-    """Whether the log says enough of a thing to do it again."""
-    return (
-        isinstance(goal, Switch | Order)
-        or (isinstance(goal, Alarm) and goal.minute is not None)
-        or (isinstance(goal, Send) and bool(goal.text))
-    )
 
 
 def _fits(entry: Entry, now: datetime, place: str) -> bool:

@@ -48,6 +48,18 @@ class Hands:
         """All words shown, in drawing order."""
         return [text for node in self.nodes() for text in (node.text, node.desc) if text]
 
+    def notices(self) -> list[str]:
+        """What the system's own windows say (status bar, notifications), each part joined as one line."""
+        roots = [r for r in self.seen.tree.roots if _SYSTEM.search(r.package) and r.bounds.area]
+        lines = []
+        for root in roots:
+            for node in root.walk():
+                if node.text and not node.children:
+                    lines.append(node.text)
+                elif node.clickable and node.children:
+                    lines.append(self.words_of(node))
+        return list(dict.fromkeys(lines))
+
     def shows(self, *labels: str) -> bool:
         """Whether any of these words stand on the screen."""
         return any(mentions(text, label) for text in self.texts() for label in labels)

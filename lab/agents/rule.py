@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Generator, Sequence
 
 from lab.agents.doing import Doing, GiveUp, Seen, again
-from lab.agents.errands import answer, do, errands, said
+from lab.agents.errands import answer, do, errands
 from lab.agents.goals import Tell
 from lab.agents.proactive import offer
+from lab.agents.skills import LOOKS
 from lab.agents.talk import Refused, Work, listed
 from lab.seams import Brief, Screen
 from lab.task import Actor
@@ -49,7 +50,7 @@ def _alike(done: Action, proposed: Action) -> bool:
 
 def _plan(brief: Brief, seen: Seen) -> Generator[Proposed, Seen, None]:
     """The whole run: the errands, and then its end for as long as that is not let through."""
-    end = yield from _outcome(Work(brief, seen))
+    end = yield from _outcome(Work(brief, seen, LOOKS))
     while True:
         yield end
 
@@ -64,7 +65,7 @@ def _outcome(work: Work) -> Doing[Proposed]:
                 found = yield from answer(work, errand)
                 return Proposed(Action("answer", text=found), f"I found it: {found!r}.")
             yield from do(work, errand)
-        return _end(f"Done: {listed([said(errand) for errand in wanted], 'and')}.")
+        return _end(f"Done: {listed([errand.said() for errand in wanted], 'and')}.")
     except Refused:
         return _end("The person said no, so I leave everything as it is.")
     except GiveUp as reason:

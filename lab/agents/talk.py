@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, TypeVar
 
@@ -26,9 +26,11 @@ class Refused(Exception):
 class Work(Hands):
     """The phone in hand, what was asked, and what the log tells."""
 
-    def __init__(self, brief: Brief, seen: Seen) -> None:
+    def __init__(self, brief: Brief, seen: Seen, looks: Mapping[str, Any] | None = None) -> None:
+        """`looks` reads a fact by its kind (`lab.agents.skills.LOOKS`)."""
         super().__init__(seen)
         self.brief = brief
+        self.looks = looks or {}
         self.entries: list[Entry] = read_log(brief.log)
         self.deeds: list[Deed] = deeds(self.entries)
         self.said: list[str] = []

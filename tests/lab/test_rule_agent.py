@@ -119,7 +119,7 @@ def test_a_reply_picks_a_time() -> None:
         ),
         ("Turn on Bluetooth and turn wifi off.", [Switch("Bluetooth", True), Switch("wifi", False)]),
         ("Tell 王芳 that I am late.", [Send("王芳", "I am late")]),
-        ("Send Bo Lind the list in my note 'Paint'.", [Send("Bo Lind", "", Fact("note", "Paint", "all"))]),
+        ("Send Bo Lind the list in my note 'Paint'.", [Send("Bo Lind", "", (Fact("note", "Paint", "all"),))]),
         ("Make a note 'Keys' saying 'under the mat'", [Write("Keys", "under the mat")]),
         (
             "At 12:06, he opened the Munchbox app, ordered a bean pie (hot, large) from Old Mill to the office, "

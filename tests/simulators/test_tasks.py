@@ -273,7 +273,7 @@ def own_words() -> set[str]:
 
 
 def test_the_agent_source_names_no_task_person_or_dish() -> None:
-    source = "\n".join(path.read_text(encoding="utf-8") for path in sorted((ROOT / "lab/agents").glob("*.py")))
+    source = "\n".join(path.read_text(encoding="utf-8") for path in sorted((ROOT / "lab/agents").rglob("*.py")))
     found = [word for word in own_words() if re.search(rf"(?<!\w){re.escape(word)}(?!\w)", source, re.IGNORECASE)]
     assert found == []
 

@@ -6,13 +6,13 @@ import re
 from collections import Counter
 from typing import NamedTuple
 
-from lab.agents.cart import check_out, in_cart, placed, to_cart
 from lab.agents.doing import Doing, GiveUp
 from lab.agents.goals import Order, goals_in, phase_in, remark_in
 from lab.agents.habits import Usual, usual_order
-from lab.agents.options import decide, read_sheet, set_choice, wanted_extras
 from lab.agents.reading import mentions, words
 from lab.agents.search import search_field
+from lab.agents.skills.cart import check_out, in_cart, placed, to_cart
+from lab.agents.skills.options import decide, read_sheet, set_choice, wanted_extras
 from lab.agents.talk import Work, listed
 from lab.uitree import Node
 

@@ -6,8 +6,10 @@ import re
 
 from lab.agents.doing import Doing, GiveUp
 from lab.agents.facts import from_texts
+from lab.agents.goals import Fact, Write
 from lab.agents.reading import mentions, words
 from lab.agents.search import by_search
+from lab.agents.skills.looking import told
 from lab.agents.talk import Work
 from lab.uitree import Node
 
@@ -17,8 +19,15 @@ _DONE = ("Done", "Save", "完成", "保存")
 _HINTS = re.compile(r"^(add an? |new )?item$|^title$|^note$|^edited\b", re.IGNORECASE)
 
 
-def read_note(work: Work, title: str, what: str) -> Doing[str | int]:
+def do_write(work: Work, goal: Write) -> Doing[None]:
+    """A note whose words may have to be looked up first."""
+    text = goal.text or (yield from told(work, goal.facts))
+    yield from write_note(work, goal.title, text)
+
+
+def look(work: Work, fact: Fact) -> Doing[str | int]:
     """What of a note is asked for: a number, a time, its open items, or all of it, line by line."""
+    title, what = fact.name, fact.what
     yield from _open_note(work, title)
     lines: list[str] = []
     for _ in range(8):

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 from lab.agents.doing import Doing, GiveUp
+from lab.agents.goals import Alarm
+from lab.agents.habits import Open, alarm_times
 from lab.agents.reading import mentions, shown_time
+from lab.agents.routines import ask_alarm
+from lab.agents.skills.looking import look_up
 from lab.agents.talk import Work
 from lab.uitree import Node
 
@@ -12,6 +16,19 @@ _TAB = ("Alarm", "Alarms", "闹钟")
 _NEW = ("Add alarm", "New alarm", "Add", "添加闹钟", "新建闹钟")
 _SAVE = ("Save", "OK", "Done", "Set", "保存", "确定", "完成")
 _LABEL = ("Label", "Name", "Alarm name", "Title", "标签", "名称")
+
+
+def do_alarm(work: Work, goal: Alarm) -> Doing[None]:
+    """An alarm whose time and label may have to be read, or asked for, first."""
+    minute: int | str | None = goal.minute
+    if minute is None and goal.when is not None:
+        minute = yield from look_up(work, goal.when)
+    label = str((yield from look_up(work, goal.named))) if goal.named is not None else goal.label
+    if not isinstance(minute, int):
+        times = alarm_times(work.deeds)
+        minute = times[0] if len(times) == 1 else (yield from ask_alarm(work, Open(times), []))
+    if minute is not None:
+        yield from set_alarm(work, (minute + goal.shift) % (24 * 60), label)
 
 
 def set_alarm(work: Work, minute: int, label: str) -> Doing[None]:

@@ -7,8 +7,10 @@ from typing import NamedTuple
 
 from lab.agents.doing import Doing, GiveUp
 from lab.agents.facts import from_texts
+from lab.agents.goals import Fact, Send
 from lab.agents.reading import mentions
 from lab.agents.search import by_search
+from lab.agents.skills.looking import told
 from lab.agents.talk import Work
 from lab.uitree import Node
 
@@ -26,8 +28,17 @@ class Said(NamedTuple):
     mine: bool
 
 
-def read_fact(work: Work, name: str, what: str) -> Doing[str | int]:
+def do_send(work: Work, goal: Send) -> Doing[None]:
+    """A message whose words may have to be looked up first."""
+    text = goal.text or (yield from told(work, goal.facts))
+    if not text:
+        raise GiveUp(f"I do not know what to write to {goal.to}")
+    yield from send(work, goal.to, text)
+
+
+def look(work: Work, fact: Fact) -> Doing[str | int]:
     """A fact out of what someone wrote, the latest message that holds it first; older ones are scrolled to."""
+    name, what = fact.name, fact.what
     yield from _open_chat(work, name, new=False)
     for _ in range(6):
         heard = [said.text for said in messages(work) if not said.mine]
