@@ -1,0 +1,163 @@
+"""Playing a built-in task whole: rule agent, embedded phone, scripted person, the real loop and the real checks.
+
+python -m tests.simulators.playing TASK [--vary SEED] [--script NAME] [--log clean|noise] [--tell]
+"""
+
+from __future__ import annotations
+
+import argparse
+import functools
+import json
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from lab import checks, episode
+from lab.agents.rule import RuleAgent
+from lab.control import Control
+from lab.seams import Agent, Brief, Gate, Screen
+from lab.session import brief_of
+from lab.task import Persona, Task
+from lab.trace import Ended, Observation, Proposed, Step
+from lab.uitree import UiTree
+from simulators import library, varied
+from simulators.human import PassGate
+from simulators.phone.installed import APPS
+from simulators.phone.phone import Phone
+from simulators.phone.stage import activity
+from simulators.scripted import Script, Scripted
+
+
+class Blind(Phone):
+    """The phone without its pictures, which no rule looks at: what is tested here is quicker so."""
+
+    def observe(self) -> Screen:
+        with self._changed:
+            state = self._state
+            return Screen(b"", (1080, 2400), self._draw().tree, activity(state, APPS), state["clock"])
+
+
+class Keep:
+    """Keeps nothing but the tree."""
+
+    def screen(self, screen: Screen) -> Observation:
+        return Observation(size=screen.size, tree=screen.tree, activity=screen.activity, at=screen.at)
+
+    def state(self, state: dict[str, Any] | None) -> str | None:
+        return None
+
+
+class Spy:
+    """An agent that remembers all that the agent in it was given."""
+
+    def __init__(self, agent: Agent) -> None:
+        self.agent = agent
+        self.actor = agent.actor
+        self.given: list[tuple[Brief, UiTree]] = []
+
+    def propose(self, brief: Brief, screen: Screen, history: Sequence[Step]) -> Proposed:
+        self.given.append((brief, screen.tree))
+        return self.agent.propose(brief, screen, history)
+
+
+class Played(NamedTuple):
+    """A run's steps, its end, and the phone's state before and after."""
+
+    steps: list[Step]
+    ended: Ended
+    first: dict[str, Any]
+    last: dict[str, Any]
+
+    @property
+    def orders(self) -> list[dict[str, Any]]:
+        return list(self.last["apps"]["food"]["orders"][len(self.first["apps"]["food"]["orders"]) :])
+
+    def replied(self, decision: str) -> bool:
+        """Whether the person decided so."""
+        return any(step.reply is not None and step.reply.decision == decision for step in self.steps)
+
+    def told(self) -> str:
+        """The run in lines, for a test that fails."""
+        lines = [
+            f"{s.index} {s.proposed.action.kind} {s.proposed.action.text or ''} | {s.proposed.thought}"
+            for s in self.steps
+        ]
+        return "\n".join([*lines, self.ended.reason])
+
+
+def play(
+    task: Task, persona: Persona | None, script: Script, *, state: dict[str, Any], agent: Agent | None = None,
+    gate: Gate | None = None,
+) -> Played:  # fmt: skip
+    """One run by the real loop, from a state of the phone."""
+    phone = Blind(state=state)
+    first = phone.snapshot()
+
+    def judge(state: dict[str, Any] | None, steps: Sequence[Step]) -> episode.Verdict:
+        return episode.Verdict(*checks.score(task, first, state or {}, steps))
+
+    seats = episode.Seats(agent or RuleAgent(), Scripted(script), gate or PassGate(), phone)
+    events = list(episode.run(brief_of(task, persona), seats, Control(), Keep(), judge))
+    ended = events[-1]
+    assert isinstance(ended, Ended)
+    return Played([e for e in events if isinstance(e, Step)], ended, first, phone.snapshot())
+
+
+def first_state(task: Task, seed: int) -> dict[str, Any]:
+    state = _first_states(task.id, seed)
+    return dict(json.loads(json.dumps(state)))
+
+
+@functools.cache
+def _first_states(name: str, seed: int) -> dict[str, Any]:
+    task = task_named(name)
+    phone = Blind(seed=seed, clock=task.time)
+    phone.lay(task.phone)
+    return phone.snapshot()
+
+
+task_named = functools.cache(library.task)
+
+
+@functools.cache
+def persona(name: str, source: Any = "noise") -> Persona:
+    return library.persona(name, source)
+
+
+@functools.cache
+def fitting(name: str, script: str = "", *, seed: int = 0, source: Any = "noise", vary: int = 0) -> Played:
+    """A built-in task with its own script (or another), in the world of `vary`."""
+    task = task_named(name)
+    world = varied.world(vary)
+    return play(
+        world.task(task),
+        world.persona(persona(task.persona, source)) if task.persona else None,
+        world.script(library.script(script or name)),
+        state=world.state(first_state(task, seed)),
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Play one built-in task with the rule agent.")
+    parser.add_argument("task")
+    parser.add_argument("--vary", type=int, default=0)
+    parser.add_argument("--script", default="")
+    parser.add_argument("--log", default="noise")
+    parser.add_argument("--tell", action="store_true", help="also the goals read from each line of the log")
+    args = parser.parse_args()
+    if args.tell:
+        from lab.agents.goals import goals_in
+
+        for entry in persona(task_named(args.task).persona, args.log).log:
+            print(entry.exposed, *(f"\n      {goal}" for goal in goals_in(entry.action)))
+    played = fitting(args.task, args.script, seed=args.vary, source=args.log, vary=args.vary)
+    print(played.told())
+    for step in played.steps:
+        if step.question and step.reply:
+            print(f"  asked: {step.question.text}\n  reply: {step.reply.decision or ''} {step.reply.text}")
+    print(played.ended.status, played.ended.score)
+    for name, held in played.ended.checks:
+        print("   ", "ok  " if held else "FAIL", name)
+
+
+if __name__ == "__main__":
+    main()
