@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple, Protocol
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import msgspec
 
 from lab.task import Actor, Kind
-from lab.trace import Action, Decision, DeviceInfo, Point, Proposed, Question, Reply, Step
+from lab.trace import Action, Blob, Decision, DeviceInfo, Point, Proposed, Question, Reply, Step
 from lab.uitree import UiTree
 
 
@@ -87,6 +87,34 @@ class Agent(Protocol):
 
     def propose(self, brief: Brief, screen: Screen, history: Sequence[Step]) -> Proposed:
         """What it wants to do next; may block for as long as it likes, on a thread of its own."""
+
+
+@runtime_checkable
+class Remembering(Protocol):
+    """An agent that learns over runs: it is told when one is over and how it ended, never its score."""
+
+    def remember(self, brief: Brief, steps: Sequence[Step], status: str) -> None: ...
+
+
+@runtime_checkable
+class Interruptible(Protocol):
+    """An agent that waits for something outside: `propose` raises `Withdrawn` soon after the run's `stop` is set."""
+
+    stop: threading.Event
+
+
+@runtime_checkable
+class Illustrated(Protocol):
+    """An agent that is sent pictures of its own making: `keep`, a run's own, takes bytes and gives their sha256."""
+
+    keep: Callable[[Blob], str]
+
+
+@runtime_checkable
+class Closable(Protocol):
+    """An agent that holds something: `close` lets go of it, `status` being how the run it was in ended."""
+
+    def close(self, status: str = "") -> None: ...
 
 
 class User(Protocol):

@@ -29,6 +29,8 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What this person may see and do."""
     pace: float = 0.7
     """Least seconds between two turns of an agent while a person looks on."""
+    agent_timeout: float = 120.0
+    """Most seconds that an agent's program (`process:COMMAND`) may take for one answer."""
     fps: int = 20
     """Most frames per second that the mirror draws."""
     overlay: bool = True
@@ -37,6 +39,26 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Any of Textual's themes."""
     bell: bool = True
     """Whether a question rings."""
+    model_base: str = ""
+    """Where models are asked: an OpenAI-compatible server's base URL; empty is the provider's own."""
+    model_key_env: str = ""
+    """The variable that holds the key; empty is the provider's own, as OPENAI_API_KEY. The key itself is no setting."""
+    model_timeout: float = 120.0
+    """Most seconds that a model has for one try."""
+    model_seconds: float = 300.0
+    """Most seconds for one answer, with all tries and the pauses between them."""
+    model_tries: int = 5
+    """Most tries for one answer where a server is busy, fails, cuts the line or says nothing."""
+    model_tokens: int = 4096
+    """Most tokens of one answer, its reasoning among them."""
+    model_temperature: float = 0.0
+    """How freely a model chooses its words; below 0 leaves it to the model."""
+    model_picture: int = 1024
+    """The longer side, in pixels, of the screenshot that a model is sent; 0 sends none."""
+    model_price_in: float | None = None
+    """US dollars per million tokens sent, for models whose price is not known."""
+    model_price_out: float | None = None
+    """US dollars per million tokens answered."""
     keymap: dict[str, str] = {}
     """Keys by binding id, as the help panel names them: `"run.pause" = "ctrl+x,f12"`."""
 
@@ -78,11 +100,29 @@ def load(env: Mapping[str, str] = os.environ, **flags: Any) -> Settings:
         raise LabError("settings", _reason(str(error), given)) from error
     if not (0 <= settings.pace < float("inf") and settings.fps >= 1):
         raise LabError("settings", f"field pace is {settings.pace:g}, fps {settings.fps}: no seconds, or no frames")
+    if not 0 < settings.agent_timeout < float("inf"):
+        raise LabError("settings", f"field agent_timeout: {settings.agent_timeout:g} is no number of seconds above 0")
+    _check_model(settings)
     if not _CODE.fullmatch(settings.person):
         raise LabError(
             "settings", f"field person: {settings.person!r} is no study code", "Use 1 to 32 letters, digits, - or _."
         )
     return settings
+
+
+def _check_model(settings: Settings) -> None:
+    """Raises `LabError` where a model could never be asked on these terms."""
+    base = settings.model_base
+    if base and not re.match(r"https?://[^\s/]", base):
+        raise LabError("settings", f"field model_base: {base!r} is no http:// or https:// address")
+    if re.match(r"https?://[^/]*@", base):
+        raise LabError("settings", "field model_base: it holds a name or a key", "Put the key into the environment.")
+    for name in ("model_timeout", "model_seconds", "model_tries", "model_tokens"):
+        if not 0 < getattr(settings, name) < float("inf"):
+            raise LabError("settings", f"field {name} is {getattr(settings, name):g}; it must be above 0")
+    for name in ("model_price_in", "model_price_out", "model_picture"):
+        if not 0 <= (getattr(settings, name) or 0) < float("inf"):
+            raise LabError("settings", f"field {name} is {getattr(settings, name):g}; it must not be below 0")
 
 
 def _reason(message: str, given: Mapping[str, str]) -> str:

@@ -1,0 +1,180 @@
+"""An agent that is a program in any language: it reads what the phone shows and writes what to do, line by line."""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import hashlib
+import shlex
+import shutil
+import tempfile
+import threading
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+import msgspec
+
+from lab.agents.process_lines import (
+    End,
+    Hello,
+    ObservationLine,
+    ProgramHello,
+    ToProgram,
+    brief_line,
+    done_line,
+    hello_of,
+    observation_line,
+    proposed_of,
+)
+from lab.agents.process_pipes import Program
+from lab.errors import LabError
+from lab.plain import plain
+from lab.seams import Brief, Screen
+from lab.settings import load
+from lab.task import Actor
+from lab.trace import Prompt, Proposed, Step
+from lab.wire import encode, read_json
+
+T = TypeVar("T")
+
+_GRACE = 2.0
+"""Seconds in which a program may leave by itself once its input is closed."""
+
+
+class ProcessAgent:
+    """Speaks the lines of `lab.agents.process_lines` with the program that `command` starts, without a shell.
+
+    The program is started at the first turn and lives on over runs, so it may keep a memory, until `close`, or until
+    it does something wrong: that ends the run with a sentence, and the next run starts it anew. `seconds` is how long
+    it may take for an answer (else the setting `agent_timeout`).
+    """
+
+    def __init__(self, command: str, *, seconds: float | None = None) -> None:
+        what = f"agent process:{plain(command, lines=False)}"
+        try:
+            self._argv = shlex.split(command)
+        except ValueError as error:
+            raise LabError(what, f"is no command line ({error})", code=2) from error
+        if not self._argv:
+            raise LabError("agent process:", "names no command", "For example: process:python my_agent.py", code=2)
+        if shutil.which(self._argv[0]) is None:
+            raise LabError(what, f"there is no program {self._argv[0]!r} to start", code=2)
+        self.actor = Actor("script", f"process:{command}")
+        self.stop = threading.Event()
+        self._what = what
+        self._seconds = load().agent_timeout if seconds is None else seconds
+        self._busy = threading.Lock()
+        self._program: Program | None = None
+        self._hello = ProgramHello(0)
+        self._pictures: tempfile.TemporaryDirectory[str] | None = None
+        self._owes = False
+        self._briefed = False
+        self._told = 0
+        self._seen: set[int] = set()
+
+    def propose(self, brief: Brief, screen: Screen, history: Sequence[Step]) -> Proposed:
+        """What the program answers to this screen; the run's brief goes before its first one."""
+        with self._busy:
+            program = self._started()
+            turn = len(history)
+            lines: list[ToProgram] = []
+            if not self._briefed:
+                self._briefed, self._told, self._seen = True, 0, set()
+                lines.append(brief_line(brief))
+            done = [done_line(step, seen=step.index in self._seen) for step in history[self._told :]]
+            lines.append(observation_line(brief, screen, done, turn, self._picture(screen, turn)))
+            answer = self._ask(program, b"".join(encode(line) + b"\n" for line in lines))
+            self._told = turn
+            self._seen.add(turn)
+            proposed = self._understood(program, answer, lambda value: proposed_of(value, screen, self._what))
+            return msgspec.structs.replace(
+                proposed,
+                prompt=_sent(lines, hashlib.sha256(screen.png).hexdigest()),
+                raw=answer.decode("utf-8", "backslashreplace"),
+            )
+
+    def remember(self, brief: Brief, steps: Sequence[Step], status: str) -> None:
+        """Tells the program that the run is over; what it makes of that stays with it."""
+        with self._busy:
+            self._end_run(status)
+
+    def close(self, status: str = "") -> None:
+        """Tells the program how its run ended, lets it leave, and ends it; nothing of it stays."""
+        with self._busy:
+            self._end_run(status or "left")
+            if self._program is not None:
+                self._program.end(_GRACE)
+                self._program = None
+            if self._pictures is not None:
+                self._pictures.cleanup()
+                self._pictures = None
+
+    # -- one run ---------------------------------------------------------------------------------------------
+
+    def _started(self) -> Program:
+        """The program, ready for a question; one that still owes an answer to a run that was stopped is done with."""
+        if self._program is not None and (self._owes or not self._program.running):
+            self._program.end()
+            self._program = None
+        if self._program is None:
+            self._program = Program(self._argv, self._what)
+            self._briefed = False
+            hello = self._ask(self._program, encode(Hello()) + b"\n")
+            self._hello = self._understood(self._program, hello, lambda value: hello_of(value, self._what))
+        return self._program
+
+    def _ask(self, program: Program, lines: bytes) -> bytes:
+        self._owes = True
+        answer = program.ask(lines, self._seconds, self.stop)
+        self._owes = False
+        return answer
+
+    def _understood(self, program: Program, answer: bytes, reading: Callable[[Any], T]) -> T:
+        """The answer as what it should be; a program that says anything else is ended."""
+        try:
+            return reading(read_json(answer, self._what).value)
+        except LabError as error:
+            raise program.refuse(error, answer) from error
+
+    def _end_run(self, status: str) -> None:
+        if self._program is not None and self._briefed:
+            with contextlib.suppress(LabError):  # the run is over: what its program does wrong now changes nothing
+                self._program.tell(encode(End(status)) + b"\n", _GRACE)
+        self._briefed = False
+        for path in Path(self._pictures.name).iterdir() if self._pictures is not None else ():
+            path.unlink(missing_ok=True)
+
+    # -- pictures --------------------------------------------------------------------------------------------
+
+    def _picture(self, screen: Screen, turn: int) -> str | None:
+        """The screenshot as the program asked for it in its hello."""
+        match self._hello.screenshot:
+            case "base64":
+                return base64.b64encode(screen.png).decode()
+            case "path":
+                return str(self._file(screen.png, f"step-{turn + 1}.png"))
+            case _:
+                return None
+
+    def _file(self, png: bytes, name: str) -> Path:
+        try:
+            if self._pictures is None:
+                self._pictures = tempfile.TemporaryDirectory(prefix="hitlab-")
+            path = Path(self._pictures.name) / name
+            path.write_bytes(png)
+        except OSError as error:
+            raise LabError(self._what, f"its screenshot cannot be written ({error.strerror})") from error
+        return path
+
+
+def _sent(lines: Sequence[ToProgram], sha256: str) -> Prompt:
+    """The lines as they were sent, but for the picture, whose sha256 stands in the place of its bytes or path."""
+    pictured = False
+    texts = []
+    for line in lines:
+        if isinstance(line, ObservationLine) and line.screenshot is not None:
+            line = msgspec.structs.replace(line, screenshot=f"sha256:{sha256}")
+            pictured = True
+        texts.append(encode(line).decode())
+    return Prompt("\n".join(texts), (sha256,) if pictured else ())

@@ -1,0 +1,271 @@
+"""What hitlab and a program say to each other, one JSON line each: `hitlab schema agent-reads` and `agent-writes`.
+
+hitlab writes `hello` once, then for each run a `brief`, an `observation` per turn and an `end`. The program answers
+each `hello` and each `observation` with exactly one line, and nothing else; it leaves when its input is closed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import msgspec
+
+from lab.errors import LabError
+from lab.seams import Brief, Screen
+from lab.task import Kind
+from lab.trace import Action, ActionKind, Direction, Point, Proposed, Step, Usage
+from lab.uitree import FLAGS, Bounds, Flag, Node, UiTree
+from lab.wire import convert
+
+PROTOCOL = 1
+"""The version of these lines; a program that speaks another is refused with a sentence."""
+
+Pictures = Literal["path", "base64", "none"]
+Verdict = Literal["approve", "amend", "reject"]
+
+
+class Hello(msgspec.Struct, frozen=True, tag_field="line", tag="hello"):
+    """The first line, once per program."""
+
+    v: int = PROTOCOL
+
+
+class BriefLine(msgspec.Struct, frozen=True, tag_field="line", tag="brief"):
+    """A run begins, or is gone on with: what it is about. `instruction` is empty in a proactive run."""
+
+    kind: Kind
+    instruction: str
+    log: tuple[str, ...]
+    time: str
+    place: str
+    budget: int
+
+
+class NodeLine(msgspec.Struct, frozen=True):
+    """One element: `number` is its place in drawing order, `parent` the one it lies in; `bounds` in pixels.
+
+    `bounds` is left, top, right, bottom; `flags` are those of uiautomator's that are true.
+    """
+
+    number: int
+    parent: int | None
+    bounds: Bounds
+    text: str
+    desc: str
+    id: str
+    cls: str
+    package: str
+    flags: tuple[Flag, ...]
+
+
+class ReplyLine(msgspec.Struct, frozen=True):
+    """What the person said; `decision` is null for an answer to a plain question."""
+
+    text: str
+    decision: Literal["accept", "reject"] | None
+
+
+class Done(msgspec.Struct, frozen=True):
+    """What came of a turn: `action` is what was done, null where it was rejected; `error` says why it failed.
+
+    `by` is `you` or `person`; `nodes` is the screen before it, null where it was in an observation already.
+    """
+
+    step: int
+    by: Literal["you", "person"]
+    proposed: Action
+    verdict: Verdict
+    action: Action | None
+    note: str
+    thought: str
+    reply: ReplyLine | None
+    error: str | None
+    nodes: tuple[NodeLine, ...] | None
+
+
+class ObservationLine(msgspec.Struct, frozen=True, tag_field="line", tag="observation"):
+    """What the phone shows: the program answers with an action. Steps count from 1; `left` are those of the budget.
+
+    `done` is what happened since the last observation, oldest first; on resuming, all that went before.
+    `screenshot` is a PNG: a file's path, base64, or null, as the program's hello asked; the file stays for the run.
+    """
+
+    step: int
+    left: int
+    size: Point
+    activity: str
+    time: str
+    done: tuple[Done, ...]
+    nodes: tuple[NodeLine, ...]
+    screenshot: str | None
+
+
+class End(msgspec.Struct, frozen=True, tag_field="line", tag="end"):
+    """The run is over: completed, stopped, failed or budget; or a person left it open: left.
+
+    Another brief may follow; else the input is closed.
+    """
+
+    status: str
+
+
+class ProgramHello(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="line", tag="hello"):
+    """The program's answer to hello."""
+
+    v: int
+    screenshot: Pictures = "path"
+
+
+class ActionLine(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="line", tag="action"):
+    """The program's answer to an observation.
+
+    `at` and `to` are pixels of the screenshot; `node` and `to_node` name an element by its number in their place.
+    """
+
+    kind: ActionKind
+    at: tuple[float, float] | None = None
+    node: int | None = None
+    to: tuple[float, float] | None = None
+    to_node: int | None = None
+    text: str | None = None
+    direction: Direction | None = None
+    app: str | None = None
+    status: Literal["complete", "infeasible"] | None = None
+    ms: int | None = None
+    thought: str = ""
+    usage: Usage | None = None
+
+
+ToProgram = Hello | BriefLine | ObservationLine | End
+FromProgram = ProgramHello | ActionLine
+
+_NEEDS: dict[str, tuple[tuple[str, ...], ...]] = {
+    "click": (("at",),),
+    "double_tap": (("at",),),
+    "long_press": (("at",),),
+    "drag": (("at",), ("to",)),
+    "swipe": (("to", "direction"),),
+    "scroll": (("to", "direction"),),
+    "input_text": (("text",),),
+    "open_app": (("app", "text"),),
+    "ask_user": (("text",),),
+    "answer": (("text",),),
+    "status": (("status",),),
+}
+"""What an action of a kind cannot do without: of each group, one."""
+
+
+def brief_line(brief: Brief) -> BriefLine:
+    """All that an agent is told, as a line."""
+    return BriefLine(brief.kind, brief.instruction, brief.log, brief.time, brief.place, brief.budget)
+
+
+def node_lines(tree: UiTree) -> tuple[NodeLine, ...]:
+    """A tree as a flat list in drawing order, numbered from 0."""
+    lines: list[NodeLine] = []
+    stack: list[tuple[Node, int | None]] = [(root, None) for root in reversed(tree.roots)]
+    while stack:
+        node, parent = stack.pop()
+        number = len(lines)
+        flags = tuple(flag for flag in FLAGS if getattr(node, flag.replace("-", "_")))
+        lines.append(
+            NodeLine(number, parent, node.bounds, node.text, node.desc, node.id, node.cls, node.package, flags)
+        )
+        stack.extend((child, number) for child in reversed(node.children))
+    return tuple(lines)
+
+
+def done_line(step: Step, *, seen: bool) -> Done:
+    """One step as a program is told of it; `seen` where its screen was in an observation before."""
+    reply = ReplyLine(step.reply.text, step.reply.decision) if step.reply is not None else None
+    by = step.proposed.by
+    return Done(
+        step=step.index + 1,
+        by="person" if by is not None and by.kind == "human" else "you",
+        proposed=step.proposed.action,
+        verdict=step.decision.verdict if step.decision is not None else "approve",
+        action=step.action,
+        note=step.decision.note if step.decision is not None else "",
+        thought=step.proposed.thought,
+        reply=reply,
+        error=step.error,
+        nodes=None if seen or step.before.tree is None else node_lines(step.before.tree),
+    )
+
+
+def observation_line(
+    brief: Brief, screen: Screen, done: Sequence[Done], turn: int, picture: str | None
+) -> ObservationLine:
+    """The screen of turn number `turn` (from 0), and what was done since the last one."""
+    return ObservationLine(
+        step=turn + 1,
+        left=brief.budget - turn,
+        size=screen.size,
+        activity=screen.activity,
+        time=screen.at,
+        done=tuple(done),
+        nodes=node_lines(screen.tree),
+        screenshot=picture,
+    )
+
+
+def hello_of(value: Any, what: str) -> ProgramHello:
+    """The program's hello; a `LabError` where it is none, or speaks another version."""
+    hello: ProgramHello = convert(value, ProgramHello, what)
+    if hello.v != PROTOCOL:
+        raise LabError(what, f"speaks version {hello.v} of the lines; this hitlab speaks {PROTOCOL}")
+    return hello
+
+
+def proposed_of(value: Any, screen: Screen, what: str) -> Proposed:
+    """The program's action with its targets in pixels; a `LabError` names what is missing, or not on this screen."""
+    line: ActionLine = convert(value, ActionLine, what)
+    nodes = list(screen.tree.nodes())
+    at = _target(line.at, line.node, "at", screen, nodes, what)
+    to = _target(line.to, line.to_node, "to", screen, nodes, what)
+    by_number = {"node": line.node, "to_node": line.to_node}
+    numbers = {name: number for name, number in by_number.items() if number is not None}
+    action = Action(
+        line.kind,
+        at=at,
+        to=to,
+        text=line.text,
+        direction=line.direction,
+        app=line.app,
+        status=line.status,
+        ms=line.ms,
+        raw=numbers or None,
+        space="index" if numbers else None,
+    )
+    for group in _NEEDS.get(line.kind, ()):
+        if all(getattr(action, name) is None for name in group):
+            raise LabError(what, f"field {group[0]}: a {line.kind} needs {' or '.join(map(_spelt, group))}")
+    return Proposed(action, line.thought, usage=line.usage)
+
+
+def _spelt(field: str) -> str:
+    return {"at": "at or node", "to": "to or to_node"}.get(field, field)
+
+
+def _target(
+    at: tuple[float, float] | None, number: int | None, field: str, screen: Screen, nodes: list[Node], what: str
+) -> Point | None:
+    """One target in whole pixels, from where it points or from the element it names."""
+    width, height = screen.size
+    if number is not None:
+        name = "node" if field == "at" else "to_node"
+        if at is not None:
+            raise LabError(what, f"field {name}: names a target that {field} names too")
+        if not 0 <= number < len(nodes):
+            raise LabError(what, f"field {name}: there is no element {number}; the last is {len(nodes) - 1}")
+        shown = nodes[number].bounds.cut(Bounds(0, 0, width, height))
+        if not shown.area:
+            raise LabError(what, f"field {name}: element {number} has no place on the screen")
+        return shown.center
+    if at is None:
+        return None
+    x, y = round(at[0]), round(at[1])
+    if not (0 <= x < width and 0 <= y < height):
+        raise LabError(what, f"field {field}: {x},{y} is outside the screen of {width}x{height}")
+    return x, y

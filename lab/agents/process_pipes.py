@@ -1,0 +1,265 @@
+"""A program in a process group of its own, spoken to in lines over pipes; no call waits past its deadline."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import selectors
+import signal
+import subprocess
+import threading
+import time
+import weakref
+from collections.abc import Callable, Sequence
+from typing import IO
+
+from lab.errors import LabError
+from lab.plain import plain
+from lab.seams import Withdrawn
+
+MOST_LINE = 1024 * 1024
+"""Bytes of the longest line that is read."""
+MOST_KEPT = 4096
+"""Bytes of the program's standard error that are kept: the last."""
+_POLL = 0.05
+"""Seconds between two looks at `stop`."""
+_CHUNK = 65536
+_MOST_LOOKS = 64
+"""Chunks of what was written unasked that are looked at."""
+_AFTERWARDS = 0.5
+"""Seconds for which a program that closed its output is waited for, so that its exit code can be told."""
+
+
+class Program:
+    """One started program. What it does wrong is a `LabError`, after which it is ended and of no more use.
+
+    Its children die with it as long as they stay in its group. Used by one thread at a time.
+    """
+
+    def __init__(self, argv: Sequence[str], what: str) -> None:
+        """Starts it with this process's environment and working folder; `what` names it in sentences."""
+        self.what = what
+        self._out = bytearray()
+        self._err = bytearray()
+        self._to_write = memoryview(b"")
+        self._closed_output = False
+        try:
+            self._process = subprocess.Popen(
+                argv,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                bufsize=0,
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise LabError(what, f"cannot be started ({error.strerror})") from error
+        self._ended = weakref.finalize(self, _end_group, self._process)
+        self._selector = selectors.DefaultSelector()
+        for stream in self._streams():
+            os.set_blocking(stream.fileno(), False)
+        self._selector.register(self._stdout, selectors.EVENT_READ)
+        self._selector.register(self._stderr, selectors.EVENT_READ)
+
+    @property
+    def pid(self) -> int:
+        """Its process id, which is its group's too."""
+        return self._process.pid
+
+    @property
+    def running(self) -> bool:
+        """Whether it has not been ended by us."""
+        return self._ended.alive
+
+    def ask(self, lines: bytes, seconds: float, stop: threading.Event) -> bytes:
+        """Writes lines and waits for the one that answers them, returned without its line feed.
+
+        Raises `LabError` when none comes in time, it is too long, or more than one comes, and `Withdrawn` once
+        `stop` is set.
+        """
+        self._take_stray()
+        self._to_write = memoryview(lines)
+        deadline = time.monotonic() + seconds
+        if not self._until(lambda: b"\n" in self._out.lstrip() or self._closed_output, deadline, stop):
+            sent = "" if not self._to_write else " It did not read all that it was sent."
+            raise self._wrong(f"did not answer within {seconds:g} seconds.{sent}", "Does it flush each line?")
+        line, feed, rest = bytes(self._out.lstrip()).partition(b"\n")
+        if not feed:
+            raise self._wrong(f"{self._fate()} before it answered")
+        if rest.strip():
+            raise self._wrong("wrote more than one line where one was due", _once(rest))
+        self._out.clear()
+        return line
+
+    def tell(self, line: bytes, seconds: float) -> None:
+        """Writes a line that needs no answer; what is not read in time stays unread."""
+        self._to_write = memoryview(line)
+        self._until(lambda: not self._to_write or self._closed_output, time.monotonic() + seconds, threading.Event())
+
+    def end(self, grace: float = 0.0) -> None:
+        """Closes its input, waits `grace` seconds for it to leave, then ends its whole group; safe to call twice."""
+        if not self.running:
+            return
+        self._to_write = memoryview(b"")
+        self._close_input()
+        if grace and not self._closed_output:
+            self._until(lambda: self._closed_output, time.monotonic() + grace, threading.Event(), discard=True)
+            self._exited(_AFTERWARDS)
+        self._ended()
+        self._selector.close()
+        for stream in self._streams():
+            with contextlib.suppress(OSError):
+                stream.close()
+
+    def complaint(self) -> str:
+        """The last lines of its standard error, in plain characters; empty where it said nothing."""
+        lines = [line.strip() for line in self._err.decode("utf-8", "backslashreplace").splitlines() if line.strip()]
+        return plain(" / ".join(lines[-3:])[-400:], lines=False)
+
+    # -- waiting ---------------------------------------------------------------------------------------------
+
+    def _until(
+        self, ready: Callable[[], bool], deadline: float, stop: threading.Event, *, discard: bool = False
+    ) -> bool:
+        """Reads and writes until `ready`; False when the deadline comes first."""
+        while not ready():
+            if stop.is_set():
+                raise Withdrawn
+            left = deadline - time.monotonic()
+            if left <= 0:
+                return False
+            self._turn(min(left, _POLL))
+            if discard:
+                self._out.clear()
+            elif len(self._out) > MOST_LINE:
+                raise self._wrong(f"wrote a line longer than {MOST_LINE:,} bytes")
+        return True
+
+    def _turn(self, wait: float) -> bool:
+        """One look at the pipes; True where there was something to read or write."""
+        writing = bool(self._to_write) and not self._stdin.closed
+        if writing:
+            self._selector.register(self._stdin, selectors.EVENT_WRITE)
+        try:
+            found = self._selector.select(wait)
+        finally:
+            if writing:
+                self._selector.unregister(self._stdin)
+        for key, _ in found:
+            if key.fileobj is self._stdin:
+                self._write()
+            else:
+                self._read(self._stdout if key.fileobj is self._stdout else self._stderr)
+        return bool(found)
+
+    def _write(self) -> None:
+        try:
+            self._to_write = self._to_write[os.write(self._stdin.fileno(), self._to_write) :]
+        except BlockingIOError:
+            return
+        except OSError:
+            self._close_input()  # it reads no more; whether it still answers is seen by its output
+
+    def _read(self, stream: IO[bytes]) -> None:
+        try:
+            chunk = os.read(stream.fileno(), _CHUNK)
+        except BlockingIOError:
+            return
+        except OSError:
+            chunk = b""
+        if not chunk:
+            self._selector.unregister(stream)
+            self._closed_output = self._closed_output or stream is self._stdout
+        elif stream is self._stdout:
+            self._out += chunk
+        else:
+            self._err += chunk
+            del self._err[:-MOST_KEPT]
+
+    def _take_stray(self) -> None:
+        """What it wrote unasked is an error, before a new question could take it for the answer."""
+        for _ in range(_MOST_LOOKS):
+            if self._out.strip() or self._closed_output or not self._turn(0):
+                break
+        if self._out.strip():
+            raise self._wrong("wrote a line that nothing was asked for", _once(self._out))
+        if self._closed_output:
+            raise self._wrong(f"{self._fate()} before it was asked")
+
+    # -- what went wrong -------------------------------------------------------------------------------------
+
+    def refuse(self, error: LabError, answer: bytes) -> LabError:
+        """Ends it for an answer that cannot be used; the error's sentence, with how the answer began."""
+        return self._wrong(f"wrote a line that cannot be used: {error.message}", _once(answer))
+
+    def _wrong(self, message: str, hint: str = "") -> LabError:
+        """Ends it; the sentence holds what it said last on standard error."""
+        self._until_silent()
+        self.end()
+        said = self.complaint()
+        stop = "" if message.endswith(".") else "."
+        return LabError(self.what, f'{message}{stop} Its standard error: "{said}"' if said else message, hint)
+
+    def _until_silent(self) -> None:
+        """Reads what is left of its standard error; a flood is cut off."""
+        until = time.monotonic() + _POLL
+        while time.monotonic() < until and self._selector.get_map() and self._turn(0):
+            pass
+
+    def _fate(self) -> str:
+        """What became of a program whose output is closed."""
+        gone = self._exited(_AFTERWARDS)
+        self._until_silent()
+        self._ended()
+        code = self._process.returncode
+        if code is None or (code == -signal.SIGKILL and not gone):
+            return "closed its output"
+        return f"ended with exit code {code}" if code >= 0 else f"was ended by {signal.Signals(-code).name}"
+
+    def _exited(self, seconds: float) -> bool:
+        """Whether the program exits in time. It is not reaped: so its group keeps its number until we have ended it."""
+        until = time.monotonic() + seconds
+        while hasattr(os, "waitid") and time.monotonic() < until:
+            if os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None:
+                return True
+            time.sleep(0.005)
+        return False
+
+    # -- its ends of the pipes -------------------------------------------------------------------------------
+
+    def _close_input(self) -> None:
+        self._to_write = memoryview(b"")
+        with contextlib.suppress(OSError):
+            self._stdin.close()
+
+    @property
+    def _stdin(self) -> IO[bytes]:
+        assert self._process.stdin is not None
+        return self._process.stdin
+
+    @property
+    def _stdout(self) -> IO[bytes]:
+        assert self._process.stdout is not None
+        return self._process.stdout
+
+    @property
+    def _stderr(self) -> IO[bytes]:
+        assert self._process.stderr is not None
+        return self._process.stderr
+
+    def _streams(self) -> tuple[IO[bytes], IO[bytes], IO[bytes]]:
+        return self._stdin, self._stdout, self._stderr
+
+
+def _once(data: bytes | bytearray) -> str:
+    """The beginning of what stood there, for a sentence."""
+    text = bytes(data[:200]).strip().decode("utf-8", "backslashreplace")
+    return f'It began: "{plain(text[:80], lines=False)}"'
+
+
+def _end_group(process: subprocess.Popen[bytes]) -> None:
+    """Ends a program and its children, and reaps it; also run when the interpreter leaves."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGKILL)
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        process.wait(5)
