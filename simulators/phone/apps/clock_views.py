@@ -7,10 +7,11 @@ from datetime import datetime
 from typing import Any
 
 from simulators.phone.app import Here
+from simulators.phone.pickers import WEEKDAYS, time_fields
 from simulators.phone.views import Button, Chip, Column, Field, ListView, Mark, Meter, Row, Space, Text, View
 from simulators.phone.widgets import card, icon_button, item
 
-DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
+DAYS = WEEKDAYS
 
 
 def days_words(days: Sequence[str]) -> str:
@@ -51,21 +52,7 @@ def alarm_card(alarm: dict[str, Any], index: int) -> View:
                 id="alarm", pad=36)  # fmt: skip
 
 
-def _part(name: str, value: str, desc: str) -> View:
-    """One half of the time: a field between two arrows."""
-    field = Field(
-        ["draft", name], kind="box", style="display", id=name, desc=desc, numeric=True, fresh=True, align="center",
-        width=320, action="Done",
-    )  # fmt: skip
-    up = icon_button("up", f"Next {name}", ("step", name, 1), id=f"{name}_up")
-    down = icon_button("down", f"Previous {name}", ("step", name, -1), id=f"{name}_down")
-    return Column([up, field, down], align="center", gap=8, width=340)
-
-
 def alarm_form(draft: dict[str, Any]) -> View:
-    colon = Text(":", "display", align="center", width=80)
-    time = Row([Space(grow=1), _part("hour", draft["hour"], "Hour"), colon, _part("minute", draft["minute"], "Minute"),
-                Space(grow=1)])  # fmt: skip
     quick: list[View | None] = [
         Chip(f":{minute}", on=("set", ["draft", "minute"], minute), selected=draft["minute"] == minute, grow=1,
              desc=f"{minute} minutes")
@@ -85,7 +72,7 @@ def alarm_form(draft: dict[str, Any]) -> View:
     ]
     return Column(
         [
-            time,
+            time_fields(["draft"], lambda part, by: ("step", part, by)),
             Row(quick, gap=20),
             Field(["draft", "label"], hint="Label", id="label"),
             Row(

@@ -1,0 +1,103 @@
+"""Choosing a day or a time of day: parts of forms and dialogs in several apps."""
+
+from __future__ import annotations
+
+from calendar import Calendar
+from collections.abc import Callable, Collection, Sequence
+from datetime import date
+
+from simulators.phone.views import Act, Column, Field, Row, Space, Text, View
+from simulators.phone.widgets import icon_button
+
+WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
+
+
+def day_words(day: date, year: bool = False) -> str:
+    """A day as Tuesday, 10 March; with its year where it is asked for."""
+    return day.strftime(f"%A, %d %B{' %Y' if year else ''}").replace(" 0", " ")
+
+
+def short_day(day: date, year: bool = False) -> str:
+    """A day as Tue, 10 Mar; with its year where it is asked for."""
+    return day.strftime(f"%a, %d %b{' %Y' if year else ''}").replace(" 0", " ")
+
+
+def month_grid(
+    month: date,
+    chosen: date | None,
+    today: date,
+    on: Callable[[date], Act],
+    turn: Callable[[int], Act],
+    marked: Collection[date] = (),
+) -> View:
+    """The days of the month that `month` lies in, week by week; `marked` ones carry a dot.
+
+    `on` is what a tap on a day does, `turn` what leads so many months on.
+    """
+    title = Text(month.strftime("%B %Y"), "strong", align="center", grow=1, lines=1, id="month")
+    head = Row(
+        [icon_button("prev", "Previous month", turn(-1)), title, icon_button("next", "Next month", turn(1))],
+        gap=8,
+    )
+    names = Row([Text(name, "small", "faint", "center", grow=1, lines=1) for name in WEEKDAYS])
+    weeks = [
+        Row([_day(day, day == chosen, day == today, day in marked, on) if day.month == month.month else Space(grow=1)
+             for day in week])
+        for week in Calendar().monthdatescalendar(month.year, month.month)
+    ]  # fmt: skip
+    return Column([head, names, *weeks], gap=4)
+
+
+def week_strip(days: Sequence[date], chosen: date, today: date, on: Callable[[date], Act],
+               marked: Collection[date] = ()) -> View:  # fmt: skip
+    """The days of a week beside one another, each under its name."""
+    cells: list[View | None] = []
+    for day in days:
+        cell = _day(day, day == chosen, day == today, day in marked, on)
+        cells.append(Column([Text(WEEKDAYS[day.weekday()], "small", "faint", "center", lines=1), cell], grow=1))
+    return Row(cells)
+
+
+def _day(day: date, chosen: bool, today: bool, marked: bool, on: Callable[[date], Act]) -> View:
+    ink = "on_primary" if chosen else "primary" if today else "text"
+    number = Text(str(day.day), "body", ink, "center", bold=chosen or today, width=96, height=76)
+    dot = Space(14, width=14, height=14, radius=7, fill=ink if marked else "")
+    face = Column([number, dot], align="center", fill="primary" if chosen else "", radius=48, width=96, height=104)
+    return Column([face], align="center", grow=1, on=on(day), desc=day_words(day, year=True), cls="Button",
+                  selected=chosen, id="day")  # fmt: skip
+
+
+def time_fields(bind: Sequence[str | int], step: Callable[[str, int], Act]) -> View:
+    """Hour and minute as fields between arrows; their values stand at `hour` and `minute` below `bind`."""
+    colon = Text(":", "display", align="center", width=80)
+    hour, minute = _part(bind, "hour", step), _part(bind, "minute", step)
+    return Row([Space(grow=1), hour, colon, minute, Space(grow=1)])
+
+
+def _part(bind: Sequence[str | int], name: str, step: Callable[[str, int], Act]) -> View:
+    """One half of the time: a field between two arrows."""
+    field = Field(
+        [*bind, name], kind="box", style="display", id=name, desc=name.title(), numeric=True, fresh=True,
+        align="center", width=320, action="Done",
+    )  # fmt: skip
+    up = icon_button("up", f"Next {name}", step(name, 1), id=f"{name}_up")
+    down = icon_button("down", f"Previous {name}", step(name, -1), id=f"{name}_down")
+    return Column([up, field, down], align="center", gap=8, width=340)
+
+
+def two_digits(text: object) -> str:
+    """What is kept of an hour or minute as typed: its last two digits."""
+    return "".join(ch for ch in str(text) if ch.isdecimal())[-2:]
+
+
+def time_of(hour: object, minute: object) -> str | None:
+    """A time as HH:MM; None where hour and minute make none."""
+    parts = two_digits(hour), two_digits(minute)
+    if not all(parts) or int(parts[0]) > 23 or int(parts[1]) > 59:
+        return None
+    return f"{int(parts[0]):02d}:{int(parts[1]):02d}"
+
+
+def stepped(part: str, value: object, by: int) -> str:
+    """An hour or minute some steps on, around the clock."""
+    return f"{(int(two_digits(value) or 0) + by) % (24 if part == 'hour' else 60):02d}"
