@@ -62,8 +62,9 @@ def prepare(path: Path, connection: sqlite3.Connection, *, readonly: bool) -> No
             "Upgrade hitlab to open it.",
         )
     if readonly:
-        if version < VERSION:
-            raise LabError(named(path), f"has schema {version}, this hitlab reads {VERSION}.", "Open it to write once.")
+        # Of an older schema some tables are missing; what is in the others is read as it always was.
+        if not version:
+            raise LabError(named(path), "holds nothing yet.", "`hitlab import` or a run begins it.")
         return
     _write_ahead(connection)
     if version < VERSION:

@@ -53,7 +53,8 @@ def _copy_without_images(path: Path, part: Path) -> None:
         migrate(copy)
         copy.execute("ATTACH ? AS source", (f"{path.absolute().as_uri()}?mode=ro",))
         copy.execute("BEGIN")
-        for table in APPEND_ONLY:
+        there = {name for (name,) in copy.execute("SELECT name FROM source.sqlite_master WHERE type = 'table'")}
+        for table in (name for name in APPEND_ONLY if name in there):
             copy.execute(f"INSERT INTO main.{table} {_COPY.get(table, f'SELECT * FROM source.{table}')}")
         copy.execute("COMMIT")
     except sqlite3.Error:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Collection
 
-VERSION = 1
+VERSION = 2
 """The newest schema this program knows; kept in `PRAGMA user_version`, one more with each migration."""
 
 APPLICATION_ID = int.from_bytes(b"hitl", "big")
 """Kept in the file's header, so that another program's database is never taken for ours."""
 
-APPEND_ONLY = ("trace", "event", "blob", "use", "verdict", "draft")
+APPEND_ONLY = ("trace", "event", "blob", "use", "verdict", "draft", "design")
 """Tables of which no row is ever changed or removed; corrections are further rows."""
 
 _FIRST = (
@@ -72,6 +73,25 @@ _FIRST = (
     "CREATE INDEX draft_by_question ON draft (trace, question, n)",
 )
 
+_SECOND = (
+    # One row for each act on a design; `body` holds the whole design as that act left it, so that no row needs another
+    # to be read. `supersedes` is a JSON list: two heads are settled by one row.
+    """CREATE TABLE design (
+        n INTEGER PRIMARY KEY,
+        id TEXT NOT NULL UNIQUE,
+        task TEXT NOT NULL,
+        asked TEXT NOT NULL,
+        version INTEGER NOT NULL,
+        act TEXT NOT NULL,
+        by TEXT NOT NULL,
+        at TEXT NOT NULL,
+        supersedes TEXT NOT NULL,
+        note TEXT NOT NULL,
+        body TEXT NOT NULL
+    )""",
+    "CREATE INDEX design_by_task ON design (task, asked, version, act, by)",
+)
+
 
 def migrate(connection: sqlite3.Connection) -> None:
     """Brings an empty or older file to `VERSION` in one transaction; does nothing where another just has.
@@ -86,6 +106,11 @@ def migrate(connection: sqlite3.Connection) -> None:
     @migrations(name="001_runs")
     def runs(db: Database) -> None:
         for statement in _FIRST:
+            db.conn.execute(statement)
+
+    @migrations(name="002_designs")
+    def designs(db: Database) -> None:
+        for statement in _SECOND:
             db.conn.execute(statement)
 
     connection.execute("BEGIN IMMEDIATE")
@@ -108,12 +133,13 @@ def guard(connection: sqlite3.Connection) -> None:
         connection.execute(statement)
 
 
-def triggers() -> dict[str, str]:
-    """Name and SQL of each append-only trigger."""
+def triggers(tables: Collection[str] = APPEND_ONLY) -> dict[str, str]:
+    """Name and SQL of each append-only trigger, of these tables only (a file of an older schema has fewer)."""
     return {
         f"{table}_no_{act.lower()}": f"CREATE TRIGGER {table}_no_{act.lower()} BEFORE {act} ON {table} "
         f"BEGIN SELECT RAISE(ABORT, '{table} is append-only'); END"
         for table in APPEND_ONLY
+        if table in tables
         for act in ("UPDATE", "DELETE")
     }
 

@@ -11,11 +11,14 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+import msgspec
+
 from lab.errors import LabError
-from lab.trace import VERSION, AnyEvent, Blob, Ended, Imported, Started, Summary, Trace, Verdict, fold
+from lab.trace import VERSION, AnyEvent, Blob, Ended, Imported, Kin, Started, Summary, Trace, Verdict, fold
 from lab.wire import decode, escape_surrogates, unescape_surrogates
 from store import rows
 from store.connect import connect, named, prepare, told
+from store.designs import Designs
 from store.schema import triggers
 
 _BATCH = 64
@@ -39,7 +42,7 @@ _RUNS = {
 }
 
 
-class Store:
+class Store(Designs):
     """A hitlab file. Every verb is safe on any thread; what a writing verb returned from is on the disk."""
 
     def __init__(self, path: Path, *, readonly: bool = False) -> None:
@@ -189,6 +192,14 @@ class Store:
             raise LabError(f"run {trace_id}", f"is not in {self.path}.")
         return found[0]
 
+    def family(self, trace_id: str) -> list[Kin]:
+        """Every run that was forked from this one, or from one that this was, in one line each, the oldest first."""
+        from store.family import family
+
+        kin = family(self._read, trace_id)
+        lines = [(self.summary(run), parent, forked) for run, (parent, forked) in kin.items()]
+        return [Kin(**msgspec.structs.asdict(line), parent=parent, forked=forked) for line, parent, forked in lines]
+
     def verdicts(self, trace_id: str) -> list[Verdict]:
         """The judgements that came with an imported run, in its source's order."""
         found = self._read("SELECT body FROM verdict WHERE trace = ? ORDER BY position", trace_id)
@@ -211,7 +222,8 @@ class Store:
         wrong = [f"integrity: {line}" for (line,) in self._read("PRAGMA integrity_check") if line != "ok"]
         wrong += [f"a row of {table} refers to no row of {to}" for table, _, to, _ in self._read(_FOREIGN)]
         there = {name for (name,) in self._read("SELECT name FROM sqlite_master WHERE type = 'trigger'")}
-        wrong += [f"the trigger {name} is missing" for name in triggers() if name not in there]
+        tables = {name for (name,) in self._read("SELECT name FROM sqlite_master WHERE type = 'table'")}
+        wrong += [f"the trigger {name} is missing" for name in triggers(tables) if name not in there]
         if self._read("PRAGMA synchronous")[0][0] != 2:
             wrong.append("synchronous is not FULL")
         if not self.readonly and self._read("PRAGMA journal_mode")[0][0] != "wal":

@@ -1,0 +1,149 @@
+"""Designs in a hitlab file: each act on one is a row, and no row is ever changed."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any
+
+from lab.design.revision import VERSION, WRITING, Revision, RevisionLine, Subject, check_next
+from lab.errors import LabError
+from lab.wire import decode, encode, escape_surrogates
+
+_INSERT = "INSERT INTO design VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+_HEADS = """
+SELECT body FROM design WHERE task = ?1 AND asked = ?2 AND id NOT IN (
+    SELECT s.value FROM design later, json_each(later.supersedes) s WHERE later.task = ?1 AND later.asked = ?2
+) ORDER BY n
+"""
+_FROZEN = "SELECT body FROM design WHERE task = ?1 AND asked = ?2 AND act = 'verify' AND version = "
+_NEWEST_FROZEN = f"{_FROZEN} (SELECT max(version) FROM design WHERE task = ?1 AND asked = ?2 AND act = 'verify')"
+
+
+class Designs:
+    """The verbs of `Store` that are about designs; what is beneath them is the store's own."""
+
+    path: Path
+
+    def _read(self, sql: str, *values: Any) -> list[Any]:
+        raise NotImplementedError
+
+    def _writing(self) -> AbstractContextManager[sqlite3.Connection]:
+        raise NotImplementedError
+
+    def append_revision(self, revision: Revision) -> list[Revision]:
+        """Appends one act on a design, durable on return; gives the heads that now stand, the new one last.
+
+        More than one head means that two people drafted at the same time: both are kept. Raises `LabError` where
+        the rules refuse the act: a frozen version never changes, and who drafted one does not verify it.
+        """
+        with self._writing() as db:
+            superseded = [_decoded(row) for id in revision.supersedes for row in _found(db, id)]
+            if len(superseded) < len(revision.supersedes):
+                raise LabError(_what(revision), f"follows a revision that is not in {self.path}.")
+            _check(db, superseded, revision)
+            db.execute(_INSERT, _row(revision))
+            heads = [_decoded(row) for row in db.execute(_HEADS, revision.subject)]
+        return sorted(heads, key=lambda head: head.id == revision.id)
+
+    def revision(self, id: str) -> Revision:
+        """One act on a design, with the design as it left it."""
+        found = self._design_rows("SELECT body FROM design WHERE id = ?", escape_surrogates(id))
+        if not found:
+            raise LabError(f"revision {id}", f"is not in {self.path}.")
+        return _decoded(found[0])
+
+    def design_heads(self, subject: Subject) -> list[Revision]:
+        """Where a task's design stands: nothing, one revision, or several that were made beside each other."""
+        return [_decoded(row) for row in self._design_rows(_HEADS, *_safe(subject))]
+
+    def frozen_design(self, subject: Subject) -> Revision | None:
+        """The newest verified version, what studies build on; None where there is none, or two of that number."""
+        found = self._design_rows(_NEWEST_FROZEN, *_safe(subject))
+        return _decoded(found[0]) if len(found) == 1 else None
+
+    def design_history(self, subject: Subject) -> list[RevisionLine]:
+        """Every act on a task's design, the oldest first."""
+        found = self._design_rows(
+            "SELECT id, version, act, by, at, note FROM design WHERE task = ? AND asked = ? ORDER BY n", *_safe(subject)
+        )
+        return [RevisionLine(*row) for row in found]
+
+    def design_authors(self, subject: Subject, version: int) -> list[str]:
+        """Who drafted or submitted a version, by study code."""
+        return [code for (code,) in self._design_rows(_AUTHORS, *_safe(subject), version)]
+
+    def designed(self) -> list[Subject]:
+        """Every task that has a design, by name."""
+        return [
+            Subject(*row) for row in self._design_rows("SELECT DISTINCT task, asked FROM design ORDER BY task, asked")
+        ]
+
+    def runs_of(self, task: str) -> list[str]:
+        """The runs of a task, the newest in this file first."""
+        return [
+            id for (id,) in self._read("SELECT id FROM trace WHERE task = ? ORDER BY n DESC", escape_surrogates(task))
+        ]
+
+    def _design_rows(self, sql: str, *values: Any) -> list[Any]:
+        """What a query finds; nothing in a file of the first schema that is only read."""
+        there = self._read("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'design'")
+        return self._read(sql, *values) if there else []
+
+
+_AUTHORS = (
+    "SELECT DISTINCT by FROM design WHERE task = ? AND asked = ? AND version = ? "
+    f"AND act IN ({', '.join(repr(act) for act in WRITING)}) ORDER BY by"
+)
+
+
+def _check(db: sqlite3.Connection, superseded: list[Revision], revision: Revision) -> None:
+    """The rules, asked while nobody else can write."""
+    if any(one.subject != revision.subject for one in superseded):
+        raise LabError(_what(revision), "follows a revision of another task's design.")
+    heads = {_decoded(row).id for row in db.execute(_HEADS, revision.subject)}
+    authors = [code for (code,) in db.execute(_AUTHORS, (*revision.subject, revision.version))]
+    beside = len(heads - {one.id for one in superseded})
+    if db.execute(f"{_FROZEN} ?3", (*revision.subject, revision.version)).fetchone():
+        raise LabError(
+            _what(revision),
+            f"was verified meanwhile: version {revision.version} never changes.",
+            f"Reopen it: that makes version {revision.version + 1}.",
+        )
+    check_next(superseded, revision, authors, heads=beside)
+    if revision.act not in ("draft", "settle") and not heads.issuperset(revision.supersedes):
+        raise LabError(_what(revision), "was changed meanwhile; nothing was done.", "Look at it as it stands now.")
+
+
+def _found(db: sqlite3.Connection, id: str) -> Iterable[tuple[str]]:
+    return db.execute("SELECT body FROM design WHERE id = ?", (id,)).fetchall()
+
+
+def _row(revision: Revision) -> tuple[Any, ...]:
+    """The values of `_INSERT`; the body is text, so that any SQLite browser shows it."""
+    return (
+        revision.id,
+        *_safe(revision.subject),
+        revision.version,
+        revision.act,
+        revision.by.id,
+        revision.at,
+        encode(revision.supersedes).decode(),
+        escape_surrogates(revision.note),
+        encode(revision).decode(),
+    )
+
+
+def _safe(subject: Subject) -> Subject:
+    return Subject(*map(escape_surrogates, subject))
+
+
+def _what(revision: Revision) -> str:
+    return f"design of {revision.task}"
+
+
+def _decoded(row: tuple[str]) -> Revision:
+    revision: Revision = decode(row[0], Revision, "a design in the file", newest=VERSION)
+    return revision
