@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from datetime import datetime
 from random import Random
 from typing import Any, ClassVar
+
+import msgspec
 
 from simulators.phone import nav
 from simulators.phone.views import Act, Screen
@@ -129,4 +130,4 @@ class App:
 
 def copy(value: Any) -> Any:
     """A JSON value of one's own."""
-    return json.loads(json.dumps(value))
+    return msgspec.json.decode(msgspec.json.encode(value))

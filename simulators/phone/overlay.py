@@ -105,7 +105,7 @@ def check(state: Any, like: State, what: str, *, whole: bool) -> None:
         _same_keys(state, like, what)
     try:
         moment(state["clock"], f"{what}, clock")
-        _show(state)
+        _show(state, like)
     except LabError:
         raise
     except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
@@ -124,11 +124,21 @@ def _same_keys(state: State, like: State, what: str) -> None:
                 raise LabError(what, f"field {place}{key}: is nothing this phone has")
 
 
-def _show(state: State) -> None:
-    """Lays out what is in front, and each app as it was left and at its first screen."""
+def _show(state: State, like: State) -> None:
+    """Lays out what is in front, and each app that is not as in `like`, as it was left and at its first screen."""
     windows(state, APPS)
+    common = _seen_by_all(state) == _seen_by_all(like)
     for app in APPS.values():
+        stack = nav.stack(state, app.id)
+        same = state["apps"][app.id] == like["apps"][app.id] and stack == like["nav"]["stacks"].get(app.id)
+        if common and same:
+            continue
         app.screen(app.root, Here(state, app.id))
-        if nav.stack(state, app.id):
+        if stack:
             app_windows(state, APPS, NAV_BAR.top, app.id)
     windows({**state, "shade": True}, APPS)
+
+
+def _seen_by_all(state: State) -> tuple[Any, ...]:
+    """What every app's screens may show of the rest of the phone."""
+    return state["clock"], state["apps"]["settings"], state["apps"]["contacts"]
