@@ -8,18 +8,37 @@ from random import Random
 from lab.errors import LabError
 from simulators.phone import nav
 from simulators.phone.app import App, State
+from simulators.phone.apps.browser import Browser
 from simulators.phone.apps.clock import Clock
 from simulators.phone.apps.contacts import Contacts
 from simulators.phone.apps.food import Food
 from simulators.phone.apps.launcher import Launcher
 from simulators.phone.apps.mail import Mail
+from simulators.phone.apps.marrowby import Marrowby
 from simulators.phone.apps.messages import Messages
 from simulators.phone.apps.notes import Notes
+from simulators.phone.apps.quillbarn import Quillbarn
 from simulators.phone.apps.settings import Settings
 from simulators.phone.apps.supper import Supper
+from simulators.phone.apps.teamchat import TeamChat
 
 APPS: dict[str, App] = {
-    app.id: app for app in (Launcher(), Messages(), Contacts(), Mail(), Food(), Supper(), Notes(), Clock(), Settings())
+    app.id: app
+    for app in (
+        Launcher(),
+        Messages(),
+        Contacts(),
+        Mail(),
+        TeamChat(),
+        Browser(),
+        Food(),
+        Supper(),
+        Marrowby(),
+        Quillbarn(),
+        Notes(),
+        Clock(),
+        Settings(),
+    )
 }
 
 
