@@ -1,6 +1,7 @@
 """Drawn pictures: the wallpaper, and dishes as simple illustrations that follow from kind and name alone.
 
-A dish's key is `kind/name`; its kind is one of `KINDS`, its colours come from the name.
+A dish's key is `kind/name`; its kind is one of `KINDS`, its colours come from the name. `kind/name@colour` is a thing
+from a shop in one of its colours.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import zlib
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from simulators.phone.goods import GOODS
 from simulators.phone.theme import RGB
 
 if TYPE_CHECKING:
@@ -53,13 +55,14 @@ def dish(key: str, width: int, height: int, dark: bool) -> Image:
     from PIL import Image, ImageDraw
 
     kind, _, name = key.partition("/")
+    name, _, colour = name.partition("@")
     seed = zlib.crc32(name.encode())
     hue = {"drink": 0.08, "tea": 0.12, "salad": 0.3, "cake": 0.93, "soup": 0.05}.get(kind, 0.09) + (seed % 17 - 8) / 90
     ground = _tone(hue, 0.27, 0.28) if dark else _tone(hue, 0.86, 0.62)
     side = min(width, height)
     square = Image.new("RGB", (side * _OVER, side * _OVER), ground)
     middle = side * _OVER / 2
-    KINDS.get(kind, _plate)(Pen(ImageDraw.Draw(square), middle, middle, side * _OVER / 100, seed, dark))
+    KINDS.get(kind, _plate)(Pen(ImageDraw.Draw(square), middle, middle, side * _OVER / 100, seed, dark, colour))
     picture = Image.new("RGB", (width, height), ground)
     picture.paste(square.resize((side, side), Image.Resampling.BOX), ((width - side) // 2, (height - side) // 2))
     return picture
@@ -68,8 +71,8 @@ def dish(key: str, width: int, height: int, dark: bool) -> Image:
 class Pen:
     """Draws on a field from -50 to 50 around the middle; `pick` draws from a list by the dish's own seed."""
 
-    def __init__(self, draw: ImageDraw, x: float, y: float, scale: float, seed: int, dark: bool) -> None:
-        self.draw, self.x, self.y, self.scale, self.seed = draw, x, y, scale, seed
+    def __init__(self, draw: ImageDraw, x: float, y: float, scale: float, seed: int, dark: bool, colour: str) -> None:
+        self.draw, self.x, self.y, self.scale, self.seed, self.colour = draw, x, y, scale, seed, colour
         self.white: RGB = (236, 232, 226) if dark else (255, 253, 249)
         self.shadow: RGB = _tone(0.08, 0.2 if dark else 0.78, 0.3)
 
@@ -250,7 +253,7 @@ def _skewers(p: Pen) -> None:
 KINDS = {
     "plate": _plate, "noodles": _noodles, "soup": _soup, "rice": _rice, "dumplings": _dumplings, "flat": _flat,
     "bread": _bread, "salad": _salad, "coffee": _coffee, "tea": _tea, "drink": _glass, "cake": _cake,
-    "skewers": _skewers,
+    "skewers": _skewers, **GOODS,
 }  # fmt: skip
 
 ARTISTS = {"wallpaper": wallpaper, "dish": dish}

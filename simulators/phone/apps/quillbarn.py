@@ -1,0 +1,185 @@
+"""Quillbarn, a shop of low prices: delivery by speed, coupons, a bag that is paid in steps. State: shop_trade.py."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from random import Random
+
+from simulators.phone import nav
+from simulators.phone.app import Here, State
+from simulators.phone.apps.shop_data import CATEGORIES, goods
+from simulators.phone.apps.shop_orders import Orders
+from simulators.phone.apps.shop_product import Product, choice_words
+from simulators.phone.apps.shop_search import NO_FILTERS, SORTS, Search
+from simulators.phone.apps.shop_trade import Words, day, money, subtotal
+from simulators.phone.apps.shop_views import art, cart_row, stars, stock, sum_row
+from simulators.phone.views import (
+    Art,
+    Button,
+    Column,
+    Field,
+    Icon,
+    Line,
+    ListView,
+    Page,
+    Row,
+    Screen,
+    Space,
+    Text,
+    View,
+)
+from simulators.phone.widgets import app_bar, badge, card, empty, inset, item, marked, section, tabs
+
+
+class Quillbarn(Search, Product, Orders):
+    id, label, icon, colour, hue = "quillbarn", "Quillbarn", "barn", "#8a3b6e", 322
+    words = Words("bag", "Put in bag", "purchase", "Purchases", "Pay now", "Q-", 70410)
+
+    def first_state(self, rng: Random, clock: datetime) -> State:
+        return {
+            "products": goods(rng, 1),
+            "categories": [{"name": name, "picture": picture} for name, picture in CATEGORIES],
+            "query": "",
+            "filters": dict(NO_FILTERS),
+            "sort": SORTS[0],
+            "choice": {"variants": {}, "quantity": 1},
+            "cart": {"items": [], "coupon": ""},
+            "deliveries": [{"name": "Standard", "fee": 6.5, "days": 3}, {"name": "Express", "fee": 10.9, "days": 0}],
+            "delivery": "Standard",
+            "free_from": 0.0,
+            "coupons": [{"code": "QUILL10", "percent": 10, "least": 60.0}],
+            "addresses": [
+                {"name": "Home", "line": "Block 14 Heron Walk, #07-21"},
+                {"name": "Parcel locker", "line": "Heron Walk station, exit C"},
+            ],
+            "address": "Home",
+            "draft": {"name": "", "line": ""},
+            "payments": ["PennyPurse wallet", "Tamarind card, ends 4417"],
+            "payment": "PennyPurse wallet",
+            "orders": [],
+        }
+
+    def _tabs(self, current: str) -> View:
+        entries = (("Find", "search", "home"), ("Shelves", "shelves", "departments"), ("Bag", "bag", "cart"),
+                   ("Bought", "receipt", "orders"))  # fmt: skip
+        return tabs([(label, icon, ("tab", screen)) for label, icon, screen in entries], current)
+
+    def do_tab(self, here: Here, name: str) -> None:
+        """Between the tabs; none lies over another twice."""
+        while nav.pop(here.phone, self.id):
+            continue
+        if name != self.root:
+            here.go(name)
+
+    def screen_home(self, here: Here) -> Screen:
+        """Everything there is, until a word is searched."""
+        field = Field(["query"], hint="What do you need?", kind="outline", id="search", action="Search")
+        bar = Column([inset(field, 28, 20)])
+        notes = self._coupon_notes(here) if not str(here.own["query"]).strip() else []
+        rows = [*notes, *self.results(here)]
+        return Page(ListView([*rows, Space(60)], id="feed"), bar=bar, foot=self._tabs("Find"))
+
+    def _coupon_notes(self, here: Here) -> list[View | None]:
+        return [
+            item(
+                f"{c['percent']}% off with {c['code']}", f"On {money(c['least'])} or more", lead=badge("tag"), id="coupon"
+            )
+            for c in here.own["coupons"]
+        ]
+
+    def shelf_row(self, here: Here, product: State) -> View:
+        """A product as a price tag: what it costs stands first."""
+        rating = stars(product) if int(product["stock"]) > 0 else stock(product)
+        words = Column(
+            [
+                Text(money(product["price"]), "title", "primary", lines=1, id="price"),
+                Text(str(product["name"]), "item", lines=1, id="product"),
+                Text(rating, "sub", "faint", lines=1, id="rating"),
+            ],
+            grow=1,
+        )
+        row = Row([words, art(product, height=240, width=240, radius=16)], gap=24, pad=(48, 12))
+        return Column([row, Line(48)], on=("product", product["name"]), id="product_item")
+
+    def screen_departments(self, here: Here) -> Screen:
+        rows: list[View | None] = []
+        for category in here.own["categories"]:
+            name = str(category["name"])
+            count = sum(1 for p in here.own["products"] if p["category"] == name)
+            picture = Art("dish", f"{category['picture']}/{name}", height=120, width=120, radius=16)
+            rows.append(item(name, f"{count} products", lead=picture, trail=Icon("next", 48), on=("category", name),
+                             id="department"))  # fmt: skip
+        bar = Text("Shelves", "headline", pad=(48, 32, 48, 24))
+        return Page(ListView([*rows, Space(60)], id="departments"), bar=bar, foot=self._tabs("Shelves"))
+
+    def choices(self, group: State, chosen: str) -> list[View | None]:
+        rows: list[View | None] = []
+        for c in group["choices"]:
+            row = marked("radio", choice_words(c), c["name"] == chosen, ("pick", group["name"], c["name"]))
+            row.desc, row.pad = str(c["name"]), (48, 10)
+            rows.append(row)
+        return rows
+
+    def screen_cart(self, here: Here) -> Screen:
+        bar, items = Text("Bag", "headline", pad=(48, 32, 48, 24)), here.own["cart"]["items"]
+        if not items:
+            return Page(self._nothing(), bar=bar, foot=self._tabs("Bag"))
+        rows: list[View | None] = [cart_row(entry, index) for index, entry in enumerate(items)]
+        rows.append(Text("Delivery is chosen in the next step.", "sub", "faint", pad=(48, 24)))
+        button = Button(f"Continue  {money(subtotal(items))}", on=("go", "shipping"), id="continue")
+        foot = Column([Column([button], pad=(48, 16)), self._tabs("Bag")])
+        return Page(ListView([*rows, Space(60)], id="bag"), bar=bar, foot=foot)
+
+    def _nothing(self) -> View:
+        return empty("bag", "Your bag is empty", "What you put in is shown here.")
+
+    def screen_shipping(self, here: Here) -> Screen:
+        """The first step: where to, and how fast."""
+        names = [entry["product"] for entry in here.own["cart"]["items"]]
+        if not names:
+            return Page(self._nothing(), bar=app_bar("Delivery"))
+        rows: list[View | None] = [section("Ship to"), *self.address_choices(here), section("How fast")]
+        for way in here.own["deliveries"]:
+            arrives = self.arrival(here, names, way)
+            rows.append(marked("radio", f"{way['name']}  {money(way['fee'])}", way["name"] == here.own["delivery"],
+                               ("choose", "delivery", way["name"]), sub=f"Arrives {day(arrives)}"))  # fmt: skip
+        foot = Column([Button("Continue to payment", on=("go", "paying"), id="continue")], pad=(48, 16, 48, 28))
+        return Page(ListView([*rows, Space(60)], id="shipping"), bar=app_bar("Delivery", sub="Step 1 of 2"), foot=foot)
+
+    def screen_paying(self, here: Here) -> Screen:
+        """The second step: coupon, payment, and the sum."""
+        if not here.own["cart"]["items"]:
+            return Page(self._nothing(), bar=app_bar("Payment"))
+        coupon = Field(["cart", "coupon"], hint="Coupon code", id="coupon")
+        rows: list[View | None] = [
+            section("Pay with"),
+            *self.payment_choices(here),
+            inset(coupon, 24, 8),
+            self._coupon_said(here),
+            inset(card(self._sums(here), pad=32), 16),
+        ]
+        button = Button(f"{self.words.place}  {money(self.total(here))}", on=("order",), id="pay")
+        foot = Column([button], pad=(48, 16, 48, 28))
+        return Page(ListView([*rows, Space(60)], id="paying"), bar=app_bar("Payment", sub="Step 2 of 2"), foot=foot)
+
+    def _coupon_said(self, here: Here) -> View | None:
+        """What the shop makes of the code that was entered."""
+        if not str(here.own["cart"]["coupon"]).strip():
+            return None
+        coupon = self.coupon(here)
+        said = "No such coupon" if coupon is None else f"{coupon['percent']}% off"
+        if coupon is not None and not self.discount(here):
+            said = f"It takes {money(coupon['least'])} or more"
+        return Text(said, "sub", "faint", pad=(48, 0), id="coupon_said")
+
+    def _sums(self, here: Here) -> list[View | None]:
+        fee, off = self.fee(here), self.discount(here)
+        rows: list[View | None] = [sum_row("Goods", money(subtotal(here.own["cart"]["items"])))]
+        if off:
+            rows.append(sum_row("Coupon", f"-{money(off)}"))
+        rows.append(sum_row(f"{self.delivery(here)['name']} delivery", money(fee) if fee else "Free"))
+        return [*rows, Line(), sum_row("To pay", money(self.total(here)), bold=True)]
+
+    def screen_orders(self, here: Here) -> Screen:
+        bar = Text("Purchases", "headline", pad=(48, 32, 48, 24))
+        return Page(self.orders_list(here), bar=bar, foot=self._tabs("Bought"))

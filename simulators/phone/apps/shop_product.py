@@ -1,0 +1,93 @@
+"""A shop's product page: picture, price, stars, delivery, variants, quantity, and the way into the cart."""
+
+from __future__ import annotations
+
+from simulators.phone.app import Here, State
+from simulators.phone.apps.shop_trade import Trade, day, money
+from simulators.phone.apps.shop_views import art, stars, stock
+from simulators.phone.views import Button, ListView, Page, Row, Screen, Space, Text, View
+from simulators.phone.widgets import app_bar, badge, empty, icon_button, inset, item, section, stepper
+
+
+class Product(Trade):
+    """Choosing how a thing should be, and how many."""
+
+    def do_product(self, here: Here, name: str) -> None:
+        """Opens a product with the first choice of each of its variants."""
+        product = self.product(here, name)
+        groups = product["variants"] if product else []
+        here.own["choice"] = {"variants": {g["name"]: g["choices"][0]["name"] for g in groups}, "quantity": 1}
+        here.go("product", name=name)
+
+    def screen_product(self, here: Here) -> Screen:
+        product, choice = self.product(here, here.args["name"]), here.own["choice"]
+        if product is None:
+            return Page(empty("bag", "No longer sold", "The shop has taken it away."), bar=app_bar(""))
+        variants = {g["name"]: choice["variants"].get(g["name"], "") for g in product["variants"]}
+        each = self.price(product, variants)
+        picture = art(product, height=520, radius=52, colour=variants.get("Colour", ""))
+        rows: list[View | None] = [
+            inset(picture, 0, 16),
+            Text(str(product["name"]), "headline", pad=(48, 0), id="name"),
+            Text(money(each), "headline", "primary", pad=(48, 0), id="price"),
+            Text(str(product["about"]), "body", "faint", pad=(48, 0), id="about"),
+            self._facts(here, product),
+        ]
+        for group in product["variants"]:
+            rows.append(section(str(group["name"])))
+            rows += self.choices(group, variants[group["name"]])
+        return Page(
+            ListView([*rows, Space(60)], id="product"), bar=self._bar(here), foot=self._foot(here, product, each)
+        )
+
+    def _bar(self, here: Here) -> View:
+        count = sum(int(e["quantity"]) for e in here.own["cart"]["items"])
+        desc = f"{self.words.cart.capitalize()}, {count} item{'s' if count != 1 else ''}"
+        return app_bar("", icon_button("bag", desc, ("go", "cart"), id="open_cart"))
+
+    def _facts(self, here: Here, product: State) -> View:
+        """Stars, and when it arrives by the delivery that is chosen."""
+        delivery, left = self.delivery(here), stock(product)
+        arrives = (
+            f"Arrives {day(self.arrival(here, [product['name']]))}, {delivery['name'].lower()} {money(delivery['fee'])}"
+        )
+        if int(product["stock"]) < 1:
+            arrives = "It cannot be ordered now"
+        said = stars(product)
+        return item(f"{said}, {left.lower()}", arrives, lead=badge("truck"), id="facts")
+
+    def choices(self, group: State, chosen: str) -> list[View | None]:
+        """The choices of one variant; each shop shows them in its own way."""
+        raise NotImplementedError
+
+    def _foot(self, here: Here, product: State, each: float) -> View:
+        quantity = int(here.own["choice"]["quantity"])
+        count = stepper(str(quantity), ("count", -1), ("count", 1), "of this product", wide=110)
+        label = f"{self.words.add}  {money(each * quantity)}"
+        there = int(product["stock"]) > 0
+        add = Button(label if there else "Out of stock", on=("add", product["name"]), enabled=there, grow=1, id="add")
+        add.desc = self.words.add
+        return Row([count, add], gap=24, pad=(48, 20, 48, 28))
+
+    def do_pick(self, here: Here, group: str, label: str) -> None:
+        here.own["choice"]["variants"][group] = label
+
+    def do_count(self, here: Here, by: int) -> None:
+        choice, product = here.own["choice"], self.product(here, here.args["name"])
+        most = max(1, int(product["stock"])) if product else 1
+        if int(choice["quantity"]) + by > most:
+            here.toast("No more of this in stock")
+        choice["quantity"] = min(most, max(1, int(choice["quantity"]) + by))
+
+    def do_add(self, here: Here, name: str) -> None:
+        choice = here.own["choice"]
+        if self.put(here, name, dict(choice["variants"]), int(choice["quantity"])):
+            here.back()
+            here.toast(f"In your {self.words.cart} now")
+        else:
+            here.toast("No more of this in stock")
+
+
+def choice_words(choice: State) -> str:
+    """A choice, and what it costs more."""
+    return f"{choice['name']}  +{money(choice['surcharge'])}" if choice["surcharge"] else str(choice["name"])

@@ -1,0 +1,171 @@
+"""A shop's search: by word, category, price, stars, colour and stock, in the order of one's choice."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from simulators.phone.app import Here, State
+from simulators.phone.apps.shop_trade import Trade, money
+from simulators.phone.apps.shop_views import goods_row
+from simulators.phone.views import Button, Chip, Column, Field, ListView, Page, Row, Screen, Sheet, Space, Text, View
+from simulators.phone.widgets import actions, app_bar, empty, inset, marked, section
+
+SORTS = ("Best match", "Price, low to high", "Price, high to low", "Best rated", "Sent soonest")
+STARS = ("3", "4", "4.5")
+NO_FILTERS: State = {"low": "", "high": "", "stars": "", "colour": "", "in_stock": False}
+
+
+class Search(Trade):
+    """Looking for goods; the shop says where the field and the results stand."""
+
+    def found(self, here: Here, category: str = "") -> list[State]:
+        """The products that fit the words, the category and the filters, sorted."""
+        words = str(here.own["query"]).casefold().split()
+        wanted = [
+            p
+            for p in here.own["products"]
+            if category in ("", p["category"]) and (category or _said(p, words)) and _passes(p, here.own["filters"])
+        ]
+        keys: dict[str, Any] = {
+            SORTS[1]: lambda p: p["price"],
+            SORTS[2]: lambda p: -p["price"],
+            SORTS[3]: lambda p: -p["rating"],
+            SORTS[4]: lambda p: p["days"],
+        }
+        return sorted(wanted, key=keys.get(here.own["sort"], lambda _: 0))
+
+    def results(self, here: Here, category: str = "") -> list[View | None]:
+        """The ways to narrow a list down, how many there are, and the products."""
+        products = self.found(here, category)
+        count = f"{len(products)} product{'s' if len(products) != 1 else ''}"
+        rows: list[View | None] = [self._narrow(here, category), Text(count, "sub", "faint", pad=(48, 0), id="count")]
+        if not products:
+            hint = "Loosen the filters." if self.active(here) else "Try another word."
+            return [*rows, empty("search", "Nothing found", hint)]
+        return rows + [self.shelf_row(here, product) for product in products]
+
+    def shelf_row(self, here: Here, product: State) -> View:
+        """A product in a list of them."""
+        return goods_row(product, ("product", product["name"]))
+
+    def _narrow(self, here: Here, category: str) -> View:
+        """The filter and sort buttons, and each filter that is on, which a tap takes away."""
+        more = {"category": category}
+        chips: list[View | None] = [
+            Chip("Filter", icon="filter", on=("go", "filter", more), id="filter", desc="Filter", cls="Button"),
+            Chip("Sort", icon="sort", on=("go", "sort"), id="sort", desc="Sort", cls="Button"),
+        ]
+        for key, label in self.active(here):
+            chips.append(Chip(label, icon="close", on=("unfilter", key), id="active", desc=f"Remove filter {label}"))
+        return ListView([Space(32), *chips, Space(32)], id="narrow", across=True, gap=16)
+
+    def active(self, here: Here) -> list[tuple[str, str]]:
+        """The filters that are on: their key and what is said of them."""
+        f = here.own["filters"]
+        low, high = amount(f["low"]), amount(f["high"])
+        said = [
+            ("low", f"From {money(low)}" if low is not None else ""),
+            ("high", f"Up to {money(high)}" if high is not None else ""),
+            ("stars", f"{f['stars']} stars and up" if f["stars"] else ""),
+            ("colour", str(f["colour"])),
+            ("in_stock", "In stock" if f["in_stock"] else ""),
+        ]
+        return [(key, label) for key, label in said if label]
+
+    def do_unfilter(self, here: Here, key: str) -> None:
+        here.own["filters"][key] = NO_FILTERS[key]
+
+    def do_clear_filters(self, here: Here) -> None:
+        here.own["filters"] = dict(NO_FILTERS)
+
+    def do_filter(self, here: Here, key: str, value: str) -> None:
+        """Sets a filter, or takes it away where it is set so already."""
+        filters = here.own["filters"]
+        filters[key] = "" if filters[key] == value else value
+
+    def do_category(self, here: Here, name: str) -> None:
+        """Opens a category, without what was filtered before."""
+        here.own["filters"] = dict(NO_FILTERS)
+        here.go("category", name=name)
+
+    def screen_category(self, here: Here) -> Screen:
+        name = str(here.args["name"])
+        return Page(ListView([*self.results(here, name), Space(60)], id="results"), bar=app_bar(name))
+
+    def screen_filter(self, here: Here) -> Screen:
+        """Everything by which a list can be narrowed down; it holds at once."""
+        category, f = str(here.args.get("category", "")), here.own["filters"]
+        low = Field(["filters", "low"], hint="From", id="low", numeric=True, action="Next", submit=("next",), grow=1)
+        high = Field(["filters", "high"], hint="Up to", id="high", numeric=True, grow=1)
+        colours = sorted({c["name"] for p in here.own["products"] for c in _colours(p)})
+        rows: list[View | None] = [
+            section("Price"),
+            Row([low, high], gap=32, pad=(48, 16)),
+            section("Stars"),
+            *pairs([_choice(f"{s} and up", f["stars"] == s, ("filter", "stars", s)) for s in STARS]),
+            section("Colour"),
+            *pairs([_choice(c, f["colour"] == c, ("filter", "colour", c)) for c in colours]),
+            marked("switch", "Only what is in stock", bool(f["in_stock"]), ("toggle", ["filters", "in_stock"])),
+        ]
+        count = len(self.found(here, category))
+        foot = actions(
+            Button("Clear", "outlined", on=("clear_filters",), id="clear"),
+            Button(f"Show {count}", on=("back",), id="show", desc=f"Show {count} products"),
+        )
+        return Page(ListView([*rows, Space(60)], id="filters", gap=8), bar=app_bar("Filter"), foot=foot)
+
+    def do_next(self, here: Here) -> None:
+        here.focus("high")
+
+    def screen_sort(self, here: Here) -> Screen:
+        rows: list[View | None] = [marked("radio", s, s == here.own["sort"], ("sort", s)) for s in SORTS]
+        return Sheet(Column([*rows, Space(24)]), title="Sort by")
+
+    def do_sort(self, here: Here, name: str) -> None:
+        here.own["sort"] = name
+        here.back()
+
+
+def pairs(views: list[View]) -> list[View | None]:
+    """Views two beside each other."""
+    rows: list[View | None] = []
+    for i in range(0, len(views), 2):
+        two: list[View | None] = [*views[i : i + 2]]
+        if len(two) == 1:
+            two.append(Space(1, grow=1))
+        rows.append(inset(Row(two, gap=24)))
+    return rows
+
+
+def _choice(label: str, chosen: bool, on: tuple[str, ...]) -> View:
+    return Chip(label, on=on, selected=chosen, checkable=True, checked=chosen, cls="CheckBox", grow=1, id="choice")
+
+
+def amount(typed: str) -> float | None:
+    """What a typed sum of money comes to; None where it is no number."""
+    try:
+        value = float(str(typed).strip().lstrip("$").replace(",", "."))
+    except ValueError:
+        return None
+    return value if 0 <= value < 1e9 else None
+
+
+def _colours(product: State) -> list[State]:
+    return [choice for group in product["variants"] if group["name"] == "Colour" for choice in group["choices"]]
+
+
+def _said(product: State, words: list[str]) -> bool:
+    """Whether each word begins or stands in what the shop says of a product."""
+    told = f"{product['name']} {product['category']} {product['about']}".casefold()
+    return all(word in told for word in words)
+
+
+def _passes(product: State, filters: State) -> bool:
+    low, high = amount(filters["low"]), amount(filters["high"])
+    return (
+        (low is None or float(product["price"]) >= low)
+        and (high is None or float(product["price"]) <= high)
+        and (not filters["stars"] or float(product["rating"]) >= float(filters["stars"]))
+        and (not filters["colour"] or any(c["name"] == filters["colour"] for c in _colours(product)))
+        and (not filters["in_stock"] or int(product["stock"]) > 0)
+    )

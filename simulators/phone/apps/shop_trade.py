@@ -1,0 +1,222 @@
+"""What a shop does with its goods: prices, the cart, what it costs, orders and their end. No screens.
+
+State of a shop, `apps.marrowby` and `apps.quillbarn`:
+- `products`, each `{name, category, picture, rating, reviews, about, price, stock, days, variants: [{name, choices:
+  [{name, surcharge}]}]}`; `days` is how long until it is sent, `stock` how many are left. `categories`, each `{name,
+  picture}`.
+- `query` (what is searched), `filters`: `{low, high, stars, colour, in_stock}` (texts as typed or chosen, "" for any),
+  `sort` (one of `SORTS`); `choice`: `{variants: {group: choice}, quantity}` of the product that is open.
+- `cart`: `{items: [{product, quantity, variants: {group: choice}, price}], coupon}`, `price` being for one, with
+  surcharges. `deliveries`, each `{name, fee, days}`, and `delivery`, the name of the one chosen; `free_from` (dishes of
+  at least so much are brought for nothing; 0: never). `coupons`, each `{code, percent, least}`.
+- `addresses`, each `{name, line}`, `address`, `payments` (names), `payment`; `draft`: `{name, line}` of a new address.
+- `orders`, the latest last: `{number, items, address, payment, delivery, fee, coupon, discount, total, placed, arrives,
+  status}`; `arrives` is a date, `status` Placed or Cancelled (what has arrived is shown as Delivered).
+"""
+
+from __future__ import annotations
+
+from datetime import date, datetime, timedelta
+from typing import Any, ClassVar, NamedTuple
+
+from simulators.phone import nav
+from simulators.phone.app import App, Here, State
+
+
+class Words(NamedTuple):
+    """What a shop calls its things, and how its order numbers begin."""
+
+    cart: str
+    add: str
+    order: str
+    orders: str
+    place: str
+    number: str
+    first: int
+
+
+class Trade(App):
+    """A shop's goods and money; the screens stand on it."""
+
+    words: ClassVar[Words]
+    shapes: ClassVar[dict[str, State]] = {
+        "products": {"name": "", "category": "", "picture": "box", "rating": 4.5, "reviews": 0, "about": "",
+                     "price": 0.0, "stock": 20, "days": 1, "variants": []},
+        "products.variants": {"name": "", "choices": []},
+        "products.variants.choices": {"name": "", "surcharge": 0.0},
+        "categories": {"name": "", "picture": "box"},
+        "cart.items": {"product": "", "quantity": 1, "variants": {}, "price": 0.0},
+        "deliveries": {"name": "", "fee": 0.0, "days": 2},
+        "coupons": {"code": "", "percent": 10, "least": 0.0},
+        "addresses": {"name": "", "line": ""},
+        "orders": {"number": "", "items": [], "address": "", "payment": "", "delivery": "", "fee": 0.0, "coupon": "",
+                   "discount": 0.0, "total": 0.0, "placed": "", "arrives": "", "status": "Placed"},
+        "orders.items": {"product": "", "quantity": 1, "variants": {}, "price": 0.0},
+    }  # fmt: skip
+
+    def product(self, here: Here, name: str) -> State | None:
+        """The product of that name; None where the shop has it no more."""
+        return next((p for p in here.own["products"] if p["name"] == name), None)
+
+    def price(self, product: State, variants: dict[str, str]) -> float:
+        """What one costs as it is chosen."""
+        more = [
+            float(choice["surcharge"])
+            for group in product["variants"]
+            for choice in group["choices"]
+            if variants.get(group["name"]) == choice["name"]
+        ]
+        return round(float(product["price"]) + sum(more), 2)
+
+    def delivery(self, here: Here) -> State:
+        """The way of delivery that is chosen."""
+        found: State = next(
+            (d for d in here.own["deliveries"] if d["name"] == here.own["delivery"]), here.own["deliveries"][0]
+        )
+        return found
+
+    def fee(self, here: Here) -> float:
+        """What delivery costs for what is in the cart."""
+        free, goods = float(here.own["free_from"]), subtotal(here.own["cart"]["items"])
+        return 0.0 if free and goods >= free else float(self.delivery(here)["fee"])
+
+    def coupon(self, here: Here) -> State | None:
+        """The coupon that was entered, where there is such a one."""
+        code = str(here.own["cart"]["coupon"]).strip().casefold()
+        return next((c for c in here.own["coupons"] if code and c["code"].casefold() == code), None)
+
+    def discount(self, here: Here) -> float:
+        """What the coupon takes off; nothing below the sum from which it holds."""
+        coupon, goods = self.coupon(here), subtotal(here.own["cart"]["items"])
+        if coupon is None or goods < float(coupon["least"]):
+            return 0.0
+        return round(goods * float(coupon["percent"]) / 100, 2)
+
+    def total(self, here: Here) -> float:
+        """Goods and delivery, less the coupon."""
+        return round(subtotal(here.own["cart"]["items"]) - self.discount(here) + self.fee(here), 2)
+
+    def arrival(self, here: Here, names: list[str], way: State | None = None) -> date:
+        """The day on which products ordered now arrive, by the delivery chosen or another; the slowest decides."""
+        products = [self.product(here, name) for name in names]
+        slowest = max((int(p["days"]) for p in products if p), default=0)
+        return here.clock.date() + timedelta(days=slowest + int((way or self.delivery(here))["days"]))
+
+    def status(self, here: Here, order: State) -> str:
+        """How far an order is: what should have arrived has."""
+        if order["status"] == "Placed" and order["arrives"] and order["arrives"] < here.clock.date().isoformat():
+            return "Delivered"
+        return str(order["status"])
+
+    def room(self, here: Here, name: str) -> int:
+        """How many more of a product can go into the cart."""
+        product = self.product(here, name)
+        held = sum(int(e["quantity"]) for e in here.own["cart"]["items"] if e["product"] == name)
+        return int(product["stock"]) - held if product else 0
+
+    def put(self, here: Here, name: str, variants: dict[str, str], quantity: int) -> bool:
+        """Puts a product into the cart; False where there are not so many."""
+        product = self.product(here, name)
+        if product is None or self.room(here, name) < quantity:
+            return False
+        items = here.own["cart"]["items"]
+        for entry in items:
+            if entry["product"] == name and entry["variants"] == variants:
+                entry["quantity"] += quantity
+                return True
+        items.append(
+            {"product": name, "quantity": quantity, "variants": variants, "price": self.price(product, variants)}
+        )
+        return True
+
+    def do_quantity(self, here: Here, index: int, by: int) -> None:
+        items = here.own["cart"]["items"]
+        entry = items[index]
+        if by > 0 and self.room(here, entry["product"]) < by:
+            here.toast("No more of this in stock")
+            return
+        entry["quantity"] += by
+        if entry["quantity"] < 1:
+            del items[index]
+            here.toast(f"Taken out of the {self.words.cart}")
+
+    def lacking(self, here: Here) -> str:
+        """The first product in the cart of which there are too few; "" where all are there."""
+        names = [str(entry["product"]) for entry in here.own["cart"]["items"]]
+        return next((name for name in names if self.room(here, name) < 0), "")
+
+    def do_order(self, here: Here) -> None:
+        if lacking := self.lacking(here):
+            here.toast(f"Not enough {lacking} in stock")
+            return
+        cart = here.own["cart"]
+        coupon = self.coupon(here) if self.discount(here) else None
+        order: dict[str, Any] = {
+            "number": self._number(here),
+            "items": cart["items"],
+            "address": here.own["address"],
+            "payment": here.own["payment"],
+            "delivery": self.delivery(here)["name"],
+            "fee": self.fee(here),
+            "coupon": coupon["code"] if coupon else "",
+            "discount": self.discount(here),
+            "total": self.total(here),
+            "placed": here.clock.isoformat(),
+            "arrives": self.arrival(here, [e["product"] for e in cart["items"]]).isoformat(),
+            "status": "Placed",
+        }
+        self._take(here, order, -1)
+        here.own["orders"].append(order)
+        here.own["cart"] = {"items": [], "coupon": ""}
+        while nav.pop(here.phone, self.id):
+            continue
+        here.go("order", number=order["number"])
+        here.notify(f"{self.words.order.capitalize()} placed", f"{order['number']} arrives on {day(order['arrives'])}",
+                    "order", {"number": order["number"]}, heads_up=False)  # fmt: skip
+
+    def _number(self, here: Here) -> str:
+        numbers = [int("".join(filter(str.isdecimal, str(o["number"]))) or 0) for o in here.own["orders"]]
+        return f"{self.words.number}{max([self.words.first, *numbers]) + 1}"
+
+    def _take(self, here: Here, order: State, sign: int) -> None:
+        """Takes an order's goods from the stock (-1), or gives them back (1)."""
+        for entry in order["items"]:
+            product = self.product(here, entry["product"])
+            if product is not None:
+                product["stock"] += sign * int(entry["quantity"])
+
+    def do_cancel(self, here: Here, number: str) -> None:
+        order = self.order(here, number)
+        here.back()
+        if order is not None and order["status"] == "Placed":
+            order["status"] = "Cancelled"
+            self._take(here, order, 1)
+            here.toast(f"{self.words.order.capitalize()} cancelled")
+
+    def do_again(self, here: Here, number: str) -> None:
+        """Puts what an order held into the cart once more, as far as it is there, at today's prices."""
+        order = self.order(here, number)
+        entries = order["items"] if order else []
+        missed = [e["product"] for e in entries if not self.put(here, e["product"], dict(e["variants"]), e["quantity"])]
+        here.go("cart")
+        if missed:
+            here.toast(f"Not to be had: {', '.join(missed)}")
+
+    def order(self, here: Here, number: str) -> State | None:
+        """The order of that number."""
+        return next((o for o in here.own["orders"] if o["number"] == number), None)
+
+
+def subtotal(items: list[dict[str, Any]]) -> float:
+    """What the goods cost together."""
+    return round(sum(float(entry["price"]) * int(entry["quantity"]) for entry in items), 2)
+
+
+def day(when: str | date) -> str:
+    """A date as people say it: Thu, 12 Mar."""
+    then = datetime.fromisoformat(when) if isinstance(when, str) else when
+    return f"{then:%a}, {then.day} {then:%b}"
+
+
+def money(amount: float) -> str:
+    return f"${amount:.2f}"

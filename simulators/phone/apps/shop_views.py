@@ -1,0 +1,73 @@
+"""The parts that the shops' screens share."""
+
+from __future__ import annotations
+
+from simulators.phone.app import State
+from simulators.phone.apps.shop_trade import money
+from simulators.phone.views import Act, Art, Column, Row, Text, View
+from simulators.phone.widgets import icon_button
+
+LOW = 5
+"""So few left are worth saying."""
+
+
+def art(product: State, *, height: int, width: int | None = None, radius: int = 44, colour: str = "") -> Art:
+    """A product's picture, in the colour chosen or its first."""
+    first = next((g["choices"][0]["name"] for g in product["variants"] if g["name"] == "Colour" and g["choices"]), "")
+    key = f"{product['picture']}/{product['name']}@{colour or first}"
+    return Art("dish", key, height=height, width=width, radius=radius)
+
+
+def stars(product: State) -> str:
+    return f"{product['rating']} stars ({product['reviews']})"
+
+
+def stock(product: State) -> str:
+    """What is to be said of how many there are."""
+    left = int(product["stock"])
+    return "Out of stock" if left < 1 else f"Only {left} left" if left <= LOW else "In stock"
+
+
+def words_of(entry: State) -> str:
+    """The variants of a thing in the cart, in words."""
+    return ", ".join(str(choice) for choice in entry["variants"].values())
+
+
+def goods_row(product: State, open_it: Act) -> View:
+    """A product in a list."""
+    lacks = int(product["stock"]) < 1
+    words = Column(
+        [
+            Text(str(product["name"]), "strong", lines=1, id="product"),
+            Text(
+                "Out of stock" if lacks else stars(product), "sub", "error" if lacks else "faint", lines=1, id="rating"
+            ),
+            Text(money(product["price"]), "item", "primary", lines=1, bold=True, id="price"),
+        ],
+        gap=8,
+        grow=1,
+    )
+    picture = art(product, height=220, width=220)
+    return Row([picture, words], gap=36, pad=(48, 16), on=open_it, id="product_item")
+
+
+def cart_row(entry: State, index: int) -> View:
+    """A thing in the cart, with its quantity."""
+    chosen = words_of(entry)
+    words = Column(
+        [
+            Text(str(entry["product"]), "strong", lines=1, id="product"),
+            Text(chosen, "sub", "faint", lines=1, id="variants") if chosen else None,
+            Text(money(entry["price"] * entry["quantity"]), "item", "primary", lines=1, id="price"),
+        ],
+        grow=1,
+    )
+    one = int(entry["quantity"]) == 1
+    less = icon_button("delete" if one else "minus", "Remove" if one else "Less", ("quantity", index, -1), id="less")
+    more = icon_button("add", "More", ("quantity", index, 1), id="more")
+    number = Text(str(entry["quantity"]), "strong", align="center", width=72, id="quantity")
+    return Row([words, Row([less, number, more], fill="high", radius=60)], gap=24, pad=(48, 12))
+
+
+def sum_row(label: str, amount: str, *, bold: bool = False) -> View:
+    return Row([Text(label, "body", bold=bold, grow=1), Text(amount, "body", align="right", width=280, bold=bold)])
