@@ -41,9 +41,6 @@ def main() -> None:
     if len(sys.argv) != 2:
         raise SystemExit("usage: python -m tests.pictures FOLDER")
     out = Path(sys.argv[1])
-    browser = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-    if browser is None:
-        raise SystemExit("pictures: Chromium is needed to render them, and none is on the PATH")
     out.mkdir(parents=True, exist_ok=True)
     _phone().save(out / "phone.png", optimize=True)
     with tempfile.TemporaryDirectory() as folder, Store.open(Path(folder) / "study.db") as store:
@@ -58,7 +55,7 @@ def main() -> None:
         for name, (opening, drive) in openings.items():
             seat = opening.spec.seat if opening.spec else "developer"
             svg = asyncio.run(_export(store, Settings(seat=seat, bell=False), opening, drive))
-            _render(browser, svg, out / f"{name}.png")
+            _render(svg, out / f"{name}.png")
 
 
 def _headless(store: Store, task: str) -> str:
@@ -135,25 +132,33 @@ async def _settled(pilot: Pilot[None]) -> None:
     await pilot.pause(0.2)
 
 
-def _render(browser: str, svg: str, out: Path) -> None:
+def _render(svg: str, out: Path) -> None:
     """One SVG as a PNG; the fonts it would fetch are taken from this machine instead."""
     svg = re.sub(r"@font-face\s*{.*?}", "", svg, flags=re.DOTALL).replace("Fira Code", "DejaVu Sans Mono")
     svg = re.sub(r'textLength="([\d.]+)"([^>]*)>([^<]*)<', _widen, svg)
     box = re.search(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', svg)
     assert box is not None
     width, height = (int(float(side)) + 1 for side in box.groups())
+    shoot("screen.svg", svg, out, (width, height))
+    _shrink(out)
+    sys.stdout.write(f"{out} {width}x{height}\n")
+
+
+def shoot(name: str, text: str, out: Path, size: tuple[int, int]) -> None:
+    """A page (an SVG, or HTML, by its name) as a headless Chromium shows it, in a PNG of that many pixels."""
+    browser = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    if browser is None:
+        raise SystemExit("pictures: Chromium is needed to render them, and none is on the PATH")
     with tempfile.TemporaryDirectory() as folder:
-        page = Path(folder) / "screen.svg"
-        page.write_text(svg, encoding="utf-8")
+        page = Path(folder) / name
+        page.write_text(text, encoding="utf-8")
         flags = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--hide-scrollbars"]
         flags += ["--disable-background-networking", "--disable-component-update", "--disable-sync"]
         subprocess.run(
-            [browser, *flags, f"--user-data-dir={folder}/profile", f"--window-size={width},{height}",
+            [browser, *flags, f"--user-data-dir={folder}/profile", f"--window-size={size[0]},{size[1]}",
              "--default-background-color=00000000", f"--screenshot={out.absolute()}", page.as_uri()],
             check=True, capture_output=True, timeout=60,
         )  # fmt: skip
-    _shrink(out)
-    sys.stdout.write(f"{out} {width}x{height}\n")
 
 
 def _widen(text: re.Match[str]) -> str:
