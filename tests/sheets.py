@@ -22,7 +22,8 @@ from tests.pictures import shoot
 CELLS = (45, 25)
 _PER_SHEET, _ACROSS = 12, 4
 _PAGE = """<!doctype html><meta charset="utf-8"><style>
-body {{ margin: 12px; background: #333; display: grid; gap: 16px; grid-template-columns: repeat({across}, max-content) }}
+body {{ margin: 12px; background: #333; display: grid; gap: 16px;
+  grid-template-columns: repeat({across}, max-content) }}
 figure {{ margin: 0; color: #fff; font: 13px sans-serif; }}
 pre {{ margin: 4px 0 0; font: 14px/17px "DejaVu Sans Mono", "Noto Sans Mono CJK SC", monospace; }}
 pre span {{ display: inline-block; height: 17px; overflow: hidden; vertical-align: top; }}
