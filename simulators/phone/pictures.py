@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from simulators.phone.goods import GOODS
+from simulators.phone.scenes import photo
 from simulators.phone.theme import RGB
 
 if TYPE_CHECKING:
@@ -256,4 +257,4 @@ KINDS = {
     "skewers": _skewers, **GOODS,
 }  # fmt: skip
 
-ARTISTS = {"wallpaper": wallpaper, "dish": dish}
+ARTISTS = {"wallpaper": wallpaper, "dish": dish, "photo": photo}
