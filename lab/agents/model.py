@@ -1,0 +1,153 @@
+"""A language model in the agent's chair: the screen goes out as words and a picture, one action comes back."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+
+from lab.agents.elements import Element, elements
+from lab.agents.model_answer import Meant, Unusable, meant
+from lab.agents.model_prompt import RULES, correction, situation
+from lab.errors import LabError
+from lab.llm import Llm, Message, Unanswered, terms
+from lab.plain import plain
+from lab.seams import Brief, Screen
+from lab.settings import Settings
+from lab.task import Actor
+from lab.trace import Action, Blob, Prompt, Proposed, Step, Usage
+
+MOST_UNUSABLE = 3
+"""Answers in a row without a usable action, each asked for twice, after which the run has failed."""
+
+
+class ModelAgent:
+    """Asks anew before each act, with all it needs to know, so that a run resumes and forks anywhere.
+
+    An answer that cannot be used is asked for once more with the reason. If that fails too, or no answer comes, the
+    step says so (kind `other`), keeps what was sent and what it cost, and the run goes on or fails with a sentence.
+    """
+
+    def __init__(self, name: str, llm: Llm, *, picture: int = 1024) -> None:
+        """`name` is the model's; `picture` the longer side in pixels of what it is sent of the screen, 0 for none."""
+        self.actor = Actor("model", f"model:{name}", name)
+        self.stop = threading.Event()
+        self.keep: Callable[[Blob], str] = lambda blob: blob.sha256
+        self._llm = llm
+        self._picture = picture
+        self._silent: Unanswered | None = None
+
+    def propose(self, brief: Brief, screen: Screen, history: Sequence[Step]) -> Proposed:
+        """The model's next act; blocks until it answers, raises `Withdrawn` soon after `stop` is set."""
+        self._check(history)
+        shown = elements(screen.tree, screen.size)
+        said = Conversation(self.keep)
+        lessons = self._lessons(said, brief, history)
+        said.add("system", RULES)
+        picture = () if not self._picture else (_smaller(screen, self._picture),)
+        said.add("user", situation(brief, screen, shown, history, lessons), *picture)
+        return self._asked(said, shown, screen)
+
+    def _lessons(self, said: Conversation, brief: Brief, history: Sequence[Step]) -> str:
+        """What it learned in earlier attempts; nothing, for one that does not remember."""
+        return ""
+
+    def _check(self, history: Sequence[Step]) -> None:
+        """Raises `LabError` where it makes no sense to ask again."""
+        silent, self._silent = self._silent, None
+        if silent is not None and history:
+            raise silent
+        last = history[-MOST_UNUSABLE:]
+        if len(last) == MOST_UNUSABLE and all(step.proposed.action.kind == "other" for step in last):
+            reason = last[-1].proposed.action.text or "no action"
+            raise LabError(
+                f"model {self.actor.name}", f"gave no usable action {MOST_UNUSABLE} times in a row: {reason}"
+            )
+
+    def _asked(self, said: Conversation, shown: Sequence[Element], screen: Screen) -> Proposed:
+        why = ""
+        for last in (False, True):
+            try:
+                answer = self._llm.ask(said.messages, self.stop)
+            except Unanswered as error:
+                self._silent = error
+                return said.proposed(Action("other", text=why or error.sentence), error.usage)
+            said.raw = answer.text
+            try:
+                found = meant(answer.text, shown, screen.size)
+            except Unusable as unusable:
+                why = f"the model's answer cannot be used: {plain(str(unusable), lines=False)}"
+                if last:
+                    return said.proposed(Action("other", text=why, raw=answer.text), answer.usage)
+                said.spend(answer.usage)
+                said.add("assistant", answer.text)
+                said.add("user", correction(str(unusable)))
+            else:
+                return said.proposed(found.action, answer.usage, found)
+        raise AssertionError("unreachable")
+
+
+class Conversation:
+    """What is sent for one act, what it cost so far, and all of it as it is kept with the step."""
+
+    def __init__(self, keep: Callable[[Blob], str]) -> None:
+        self.messages: list[Message] = []
+        self.raw: str | None = None
+        self._keep = keep
+        self._before = ""
+        self._images: list[str] = []
+        self._usage = Usage(tries=0)
+
+    def add(self, role: str, text: str, *pictures: Blob) -> None:
+        """One more turn."""
+        self._images += [self._keep(picture) for picture in pictures]
+        self.messages.append(Message(role, (text, *pictures)))  # type: ignore[arg-type]
+
+    def spend(self, usage: Usage) -> None:
+        """What an answer cost that is not the last."""
+        self._usage = self._usage.plus(usage)
+
+    def aside(self, answer: str) -> None:
+        """Ends what was asked so far with its answer; what follows is another conversation, kept after it."""
+        self.add("assistant", answer)
+        self._before += self._written() + "\n\n"
+        self.messages = []
+
+    def proposed(self, action: Action, usage: Usage, found: Meant | None = None) -> Proposed:
+        """What came of it, with all that was sent and spent."""
+        prompt = Prompt(self._before + self._written(), tuple(self._images))
+        return Proposed(action, found.thought if found else "", prompt, raw=self.raw, usage=self._usage.plus(usage))
+
+    def _written(self) -> str:
+        return "\n\n".join(f"[{message.role}]\n{_written(message)}" for message in self.messages)
+
+
+def _written(message: Message) -> str:
+    return "\n".join(part if isinstance(part, str) else "[a picture]" for part in message.parts)
+
+
+def _smaller(screen: Screen, longest: int) -> Blob:
+    """The screenshot, its longer side at most `longest` pixels, as PNG."""
+    width, height = screen.size
+    if max(width, height) <= longest:
+        return Blob(screen.png, "image/png")
+    import io
+
+    from PIL import Image
+
+    part = longest / max(width, height)
+    size = max(1, round(width * part)), max(1, round(height * part))
+    out = io.BytesIO()
+    with Image.open(io.BytesIO(screen.png)) as picture:
+        picture.convert("RGB").resize(size, Image.Resampling.LANCZOS).save(out, "PNG")
+    return Blob(out.getvalue(), "image/png")
+
+
+def model_agent(spec: str, settings: Settings) -> ModelAgent:
+    """The agent that `model:NAME` or `model+memory:NAME` stands for, on the terms that a person has set."""
+    kind, _, name = spec.partition(":")
+    llm = Llm(name, terms(settings))
+    if kind == "model+memory":
+        from lab.agents.model_memory import LearningAgent
+
+        return LearningAgent(name, llm, picture=settings.model_picture)
+    return ModelAgent(name, llm, picture=settings.model_picture)

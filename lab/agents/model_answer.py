@@ -1,0 +1,191 @@
+"""A model's answer read as one action: tolerant of what stands around it, strict about what it asks for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple, get_args
+
+from lab.agents.elements import SPACE, Element, in_pixels
+from lab.errors import LabError
+from lab.trace import Action, ActionKind, Direction, Point
+from lab.wire import read_json
+
+KINDS = frozenset(get_args(ActionKind)) - {"other"}
+
+_LONGEST = 40_000
+"""Characters of an answer in which an action is looked for; the end counts, where models put it."""
+_MOST_OPENINGS = 60
+_THINKING = re.compile(r"<think(?:ing)?>.*?</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
+_TRAILING = re.compile(r",(\s*[}\]])")
+_MOST_MS = 60_000
+_AT = ("click", "double_tap", "long_press", "drag")
+_TEXT = ("input_text", "ask_user", "answer")
+
+
+class Unusable(Exception):
+    """The answer holds no action that can be done; the message says why, for the model and for people."""
+
+
+class Meant(NamedTuple):
+    """What the model wants to do, and why, in its own words."""
+
+    action: Action
+    thought: str
+
+
+def meant(text: str, shown: Sequence[Element], size: Point) -> Meant:
+    """The first whole action in an answer; `Unusable` where there is none, or it names what is not there.
+
+    Code fences, prose, thinking aloud, trailing commas and further objects around it are passed over: what comes
+    after the first action was planned for a screen that nobody has seen.
+    """
+    found = _first(text)
+    if found is None:
+        raise Unusable("there is no JSON object with an action in it")
+    inner = found.get("action")
+    fields = {**found, **inner} if isinstance(inner, dict) else found
+    kind = fields.get("kind") if isinstance(inner, dict) and "kind" in inner else fields.get("action")
+    if isinstance(kind, dict):
+        kind = None
+    if not isinstance(kind, str) or kind not in KINDS:
+        raise Unusable(f"{kind!r} is no action; the actions are {', '.join(sorted(KINDS))}")
+    thought = fields.get("thought")
+    return Meant(_action(kind, fields, found, shown, size), thought.strip() if isinstance(thought, str) else "")
+
+
+def _action(kind: str, fields: Mapping[str, Any], raw: Any, shown: Sequence[Element], size: Point) -> Action:
+    at, by_number = _target(fields, "element", "at", shown, size)
+    to, to_number = _target(fields, "to_element", "to", shown, size)
+    text, direction, ms = fields.get("text"), fields.get("direction"), None
+    if kind in _AT and at is None:
+        raise Unusable(f"{kind} needs an element's number, or a place as at")
+    if kind == "drag" and to is None:
+        raise Unusable("drag needs to_element, or a place as to")
+    if kind in ("scroll", "swipe") and direction not in get_args(Direction) and to is None:
+        raise Unusable(f"{kind} needs a direction: up, down, left or right")
+    if kind in _TEXT and not (isinstance(text, str) and text.strip()):
+        raise Unusable(f"{kind} needs a text")
+    app = fields.get("app")
+    if kind == "open_app" and not (isinstance(app, str) and app.strip()):
+        raise Unusable("open_app needs the app's name as app")
+    status = fields.get("status")
+    if kind == "status" and status not in ("complete", "infeasible"):
+        raise Unusable("status needs a status: complete or infeasible")
+    if kind == "wait":
+        ms = _wait(fields.get("seconds", 1))
+    named = by_number or to_number
+    return Action(
+        kind,  # type: ignore[arg-type]
+        at=at,
+        to=to,
+        text=text if isinstance(text, str) else None,
+        direction=direction if direction in get_args(Direction) else None,
+        app=app if kind == "open_app" else None,
+        status=status if kind == "status" else None,
+        ms=ms,
+        raw=raw,
+        space="index" if named else f"0-{SPACE - 1}" if at or to else None,
+    )
+
+
+def _target(
+    fields: Mapping[str, Any], number: str, place: str, shown: Sequence[Element], size: Point
+) -> tuple[Point | None, bool]:
+    """One target in pixels, and whether it was named by an element's number."""
+    named = fields.get(number)
+    if named is not None:
+        if isinstance(named, str) and named.strip().isdigit():
+            named = int(named)
+        if isinstance(named, bool) or not isinstance(named, int) or not 1 <= named <= len(shown):
+            last = f"they go from 1 to {len(shown)}" if shown else "this screen has none"
+            raise Unusable(f"there is no element {_short(named)}; {last}")
+        return shown[named - 1].at, True
+    said = fields.get(place)
+    if said is None:
+        return None, False
+    if isinstance(said, dict):
+        said = [said.get("x"), said.get("y")]
+    if not (isinstance(said, list) and len(said) == 2 and all(_is_number(value) for value in said)):
+        raise Unusable(f"{place} is [x, y], not {_short(said)}")
+    x, y = said
+    if not (0 <= x <= SPACE and 0 <= y <= SPACE):
+        raise Unusable(f"{place} {_short(said)} lies outside the screen; x and y go from 0 to {SPACE - 1}")
+    return in_pixels(x, y, size), False
+
+
+def _wait(seconds: Any) -> int:
+    if not _is_number(seconds) or not 0 < seconds * 1000 <= _MOST_MS:
+        raise Unusable(f"wait takes seconds above 0 and up to {_MOST_MS // 1000}, not {_short(seconds)}")
+    milliseconds: int = round(seconds * 1000)
+    return milliseconds
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:60]}…"
+
+
+def _first(text: str) -> dict[str, Any] | None:
+    """The first JSON object that has an action; where none has, the first object there is."""
+    spare: dict[str, Any] | None = None
+    for written in _objects(_THINKING.sub(" ", text)[-_LONGEST:]):
+        value = _read(written)
+        if isinstance(value, dict) and "action" in value:
+            return value
+        if isinstance(value, dict) and spare is None:
+            spare = value
+    return spare
+
+
+def _read(written: str) -> Any:
+    for attempt in (written, _without_trailing(written)):
+        try:
+            return read_json(attempt.encode("utf-8", "surrogatepass"), "answer").value
+        except LabError:
+            continue
+    return None
+
+
+def _without_trailing(written: str) -> str:
+    """The text without commas before a closing bracket, those inside quotes left alone."""
+    parts = re.split(r'("(?:[^"\\]|\\.)*")', written)
+    return "".join(part if i % 2 else _TRAILING.sub(r"\1", part) for i, part in enumerate(parts))
+
+
+def _objects(text: str) -> Iterator[str]:
+    """Every stretch from an opening brace to the one that closes it; those inside another only where it is open."""
+    start = text.find("{")
+    for _ in range(_MOST_OPENINGS):
+        if start < 0:
+            return
+        end = _closing(text, start)
+        if end is not None:
+            yield text[start : end + 1]
+        start = text.find("{", start + 1 if end is None else end + 1)
+
+
+def _closing(text: str, start: int) -> int | None:
+    depth, quoted, escaped = 0, False, False
+    for place in range(start, len(text)):
+        ch = text[place]
+        if quoted:
+            if escaped:
+                escaped = False
+            elif ch == "\\":
+                escaped = True
+            elif ch == '"':
+                quoted = False
+        elif ch == '"':
+            quoted = True
+        elif ch == "{":
+            depth += 1
+        elif ch == "}":
+            depth -= 1
+            if not depth:
+                return place
+    return None

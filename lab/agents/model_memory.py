@@ -1,0 +1,54 @@
+"""A model that learns over attempts: what went wrong becomes a few short lessons, told before the next one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from lab.agents.model import Conversation, ModelAgent
+from lab.agents.model_prompt import attempt
+from lab.llm import Llm, Unanswered
+from lab.plain import plain
+from lab.seams import Brief
+from lab.task import Actor
+from lab.trace import Step
+
+_LONGEST = 2_000
+"""Characters of lessons that are told."""
+
+
+class _Tried(NamedTuple):
+    """An attempt that is over, and how."""
+
+    brief: Brief
+    steps: tuple[Step, ...]
+    status: str
+
+
+class LearningAgent(ModelAgent):
+    """Keeps lessons per task. The call that makes them belongs to the next attempt, whose first step it is kept in."""
+
+    def __init__(self, name: str, llm: Llm, *, picture: int = 1024) -> None:
+        super().__init__(name, llm, picture=picture)
+        self.actor = Actor("model", f"model+memory:{name}", f"{name} with memory")
+        self._tried: dict[Brief, _Tried] = {}
+        self._learned: dict[Brief, str] = {}
+
+    def remember(self, brief: Brief, steps: Sequence[Step], status: str) -> None:
+        """Keeps an attempt, to learn from it should there be another; its score is never told."""
+        self._tried[brief] = _Tried(brief, tuple(steps), status)
+
+    def _lessons(self, said: Conversation, brief: Brief, history: Sequence[Step]) -> str:
+        tried = None if history else self._tried.pop(brief, None)
+        if tried is not None:
+            said.add("user", attempt(tried.brief, tried.steps, tried.status, self._learned.get(brief, "")))
+            try:
+                answer = self._llm.ask(said.messages, self.stop)
+            except Unanswered as error:
+                said.spend(error.usage)
+                said.aside(f"({error.sentence})")
+            else:
+                said.spend(answer.usage)
+                said.aside(answer.text)
+                self._learned[brief] = plain(answer.text.strip())[:_LONGEST]
+        return self._learned.get(brief, "")

@@ -1,0 +1,357 @@
+"""The one place that asks a language model: text and pictures in, text and what it cost out, with patience and limits.
+
+litellm speaks to the providers. It is loaded with the first question, told to fetch no price list, read no `.env`
+and print nothing; the only network it then uses is the model's own.
+"""
+
+from __future__ import annotations
+
+import base64
+import logging
+import os
+import random
+import re
+import threading
+import time
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from queue import Empty, SimpleQueue
+from types import ModuleType
+from typing import Any, Literal, NamedTuple, TypeVar
+
+from msgspec.structs import replace
+
+from lab.errors import LabError
+from lab.plain import plain
+from lab.seams import Withdrawn
+from lab.settings import Settings
+from lab.trace import Blob, Usage
+
+T = TypeVar("T")
+
+_POLL = 0.05
+"""Seconds between two looks at `stop`."""
+_GRACE = 1.0
+"""Seconds after its own timeout that a try is left to say so itself."""
+_LONGEST_PAUSE = 30.0
+_TRY_AGAIN = {408, 409, 425, 429}
+_SECRET = re.compile(r"(?:_API_KEY|_KEY|_TOKEN|_SECRET|_PASSWORD)$")
+_SHORTEST_SECRET = 8
+
+
+class Message(NamedTuple):
+    """One turn of a conversation: texts and pictures, in order."""
+
+    role: Literal["system", "user", "assistant"]
+    parts: tuple[str | Blob, ...]
+
+
+class Answer(NamedTuple):
+    """What the model said, and what it cost with all its tries."""
+
+    text: str
+    usage: Usage
+
+
+class Unanswered(LabError):
+    """The model gave no answer; `usage` is what was spent in trying."""
+
+    usage: Usage = Usage(tries=0)
+
+
+class Terms(NamedTuple):
+    """How a model is asked. `seconds` bounds one answer with all its tries and pauses, `timeout` one try.
+
+    `price_in` and `price_out` are US dollars per million tokens, None to take litellm's own list.
+    """
+
+    base: str = ""
+    key_env: str = ""
+    timeout: float = 120.0
+    seconds: float = 300.0
+    tries: int = 5
+    tokens: int = 4096
+    temperature: float | None = 0.0
+    price_in: float | None = None
+    price_out: float | None = None
+    pause: float = 1.0
+    """Seconds before the second try; each further pause is twice as long."""
+
+
+def terms(settings: Settings) -> Terms:
+    """The terms that a person has set."""
+    return Terms(
+        base=settings.model_base,
+        key_env=settings.model_key_env,
+        timeout=settings.model_timeout,
+        seconds=settings.model_seconds,
+        tries=settings.model_tries,
+        tokens=settings.model_tokens,
+        temperature=settings.model_temperature if settings.model_temperature >= 0 else None,
+        price_in=settings.model_price_in,
+        price_out=settings.model_price_out,
+    )
+
+
+class Llm:
+    """One model by litellm's name for it (`openai/gpt-4.1-mini`), asked on the same terms each time.
+
+    With a `base` of one's own, a name that litellm does not know is taken for one of an OpenAI-compatible server.
+    Keys are read from the environment when a question is asked, and stand in nothing that comes back.
+    """
+
+    def __init__(self, model: str, on: Terms | None = None) -> None:
+        self.model = model
+        self.terms = on or Terms()
+
+    def ask(self, messages: Sequence[Message], stop: threading.Event) -> Answer:
+        """The model's answer; `Withdrawn` soon after `stop` is set, `Unanswered` where it gives none."""
+        litellm = _away(_litellm, stop, None)
+        began = time.monotonic()
+        usage = Usage(tries=0)
+        while True:
+            left = self.terms.seconds - (time.monotonic() - began)
+            tried = self._try(litellm, messages, stop, min(self.terms.timeout, left))
+            usage = usage.plus(tried.usage)
+            seconds = round(time.monotonic() - began, 3)
+            if tried.text:
+                return Answer(tried.text, replace(usage, seconds=seconds))
+            pause = tried.pause if tried.pause is not None else self._pause(usage.tries)
+            too_late = seconds + pause >= self.terms.seconds
+            if tried.final or usage.tries >= self.terms.tries or too_late:
+                raise self._given_up(tried, replace(usage, seconds=seconds), pause if too_late else None)
+            if stop.wait(pause):
+                raise Withdrawn
+
+    def _pause(self, tries: int) -> float:
+        """Seconds before the next try: twice as long each time, a little uneven so that many do not come at once."""
+        longest: float = min(_LONGEST_PAUSE, self.terms.pause * 2 ** (tries - 1))
+        return longest * random.uniform(0.75, 1.0)
+
+    def _given_up(self, tried: _Tried, usage: Usage, pause: float | None) -> Unanswered:
+        times = "one try" if usage.tries == 1 else f"{usage.tries} tries"
+        message = f"gave no answer in {times} ({tried.why})."
+        hint = tried.hint
+        if not tried.final and pause is not None and usage.tries < self.terms.tries:
+            hint = f"The next try would come after the {self.terms.seconds:g} s of model_seconds."
+        error = Unanswered(f"model {self.model}", message, hint)
+        error.usage = usage
+        return error
+
+    def _try(self, litellm: ModuleType, messages: Sequence[Message], stop: threading.Event, seconds: float) -> _Tried:
+        """One call, on a thread of its own: a server that drips bytes, or never answers, is left after `seconds`."""
+        try:
+            response = _away(lambda: self._call(litellm, messages, seconds), stop, seconds + _GRACE)
+        except (Withdrawn, MemoryError):
+            raise
+        except Exception as error:  # noqa: BLE001 - litellm raises what its providers raise
+            return _failed(error, seconds)
+        return self._read(response)
+
+    def _call(self, litellm: ModuleType, messages: Sequence[Message], seconds: float) -> Any:
+        terms = self.terms
+        options: dict[str, Any] = {"api_base": terms.base} if terms.base else {}
+        provider = _provider(litellm, self.model)
+        if terms.base and provider is None:
+            provider = options["custom_llm_provider"] = "openai"
+        key = _key(terms, provider)
+        if key is not None:
+            options["api_key"] = key
+        if terms.temperature is not None:
+            options["temperature"] = terms.temperature
+        return litellm.completion(
+            model=self.model,
+            messages=[{"role": message.role, "content": _content(message)} for message in messages],
+            max_tokens=terms.tokens,
+            timeout=seconds,
+            max_retries=0,
+            num_retries=0,
+            **options,
+        )
+
+    def _read(self, response: Any) -> _Tried:
+        """A response as an answer: one without words is a try that failed after it was paid for."""
+        usage = self._usage(response)
+        choices = getattr(response, "choices", None) or []
+        text = getattr(getattr(choices[0], "message", None), "content", None) if choices else None
+        if not isinstance(text, str) or not text.strip():
+            ended = getattr(choices[0], "finish_reason", "") if choices else ""
+            hint = "Raise model_tokens: it was used up before the answer." if ended == "length" else ""
+            return _Tried(usage=usage, why="it came back empty", hint=hint)
+        return _Tried(_without_secrets(text), usage)
+
+    def _usage(self, response: Any) -> Usage:
+        told = getattr(response, "usage", None)
+        sent, said = _count(told, "prompt_tokens"), _count(told, "completion_tokens")
+        if not sent and not said:
+            return Usage()
+        return Usage(
+            prompt_tokens=sent,
+            completion_tokens=said,
+            cached_tokens=_count(getattr(told, "prompt_tokens_details", None), "cached_tokens"),
+            cost=self._cost(response, sent or 0, said or 0),
+        )
+
+    def _cost(self, response: Any, sent: int, said: int) -> float | None:
+        terms = self.terms
+        if terms.price_in is not None or terms.price_out is not None:
+            return (sent * (terms.price_in or 0.0) + said * (terms.price_out or 0.0)) / 1e6
+        cost = (getattr(response, "_hidden_params", None) or {}).get("response_cost")
+        return float(cost) if isinstance(cost, int | float) else None
+
+
+class _Tried(NamedTuple):
+    """What one call came to: an answer, or why there is none and whether to try again (`pause` as the server asks)."""
+
+    text: str = ""
+    usage: Usage = Usage()
+    why: str = ""
+    hint: str = ""
+    final: bool = False
+    pause: float | None = None
+
+
+class _TooLate(Exception):
+    """Nothing came in time."""
+
+
+class _NoKey(Exception):
+    """A key is needed and is not in the environment; the message says which."""
+
+
+def _away(work: Callable[[], T], stop: threading.Event, seconds: float | None) -> T:
+    """What `work` returns or raises, done on a daemon thread; `Withdrawn` once `stop` is set, `_TooLate` in the end.
+
+    A thread that is left behind ends by itself, at the latest with its socket.
+    """
+    done: SimpleQueue[tuple[T | None, BaseException | None]] = SimpleQueue()
+
+    def run() -> None:
+        try:
+            done.put((work(), None))
+        except BaseException as error:  # noqa: BLE001 - raised again where it is waited for
+            done.put((None, error))
+
+    threading.Thread(target=run, name="model", daemon=True).start()
+    until = None if seconds is None else time.monotonic() + seconds
+    while not stop.is_set():
+        try:
+            value, error = done.get(timeout=_POLL)
+        except Empty:
+            if until is not None and time.monotonic() > until:
+                raise _TooLate from None
+            continue
+        if error is not None:
+            raise error
+        return value  # type: ignore[return-value]
+    raise Withdrawn
+
+
+_loading = threading.Lock()
+
+
+def _litellm() -> ModuleType:
+    """litellm, silent and without any network of its own."""
+    with _loading:
+        for fetched in ("MODEL_COST_MAP", "ANTHROPIC_BETA_HEADERS", "BLOG_POSTS"):
+            os.environ[f"LITELLM_LOCAL_{fetched}"] = "True"
+        os.environ["LITELLM_MODE"] = "PRODUCTION"  # any other reads a `.env` from the working folder
+        import litellm
+
+        for name in ("LiteLLM", "LiteLLM Router", "LiteLLM Proxy"):
+            logging.getLogger(name).setLevel(logging.CRITICAL + 1)
+        warnings.filterwarnings("ignore", category=UserWarning, module="pydantic")
+        litellm.suppress_debug_info = True
+        litellm.drop_params = True
+        litellm.telemetry = False
+    module: ModuleType = litellm
+    return module
+
+
+def _provider(litellm: ModuleType, model: str) -> str | None:
+    """Whose model it is by its name, None where litellm cannot tell."""
+    try:
+        return str(litellm.get_llm_provider(model=model)[1])
+    except litellm.exceptions.BadRequestError:
+        return None
+
+
+def _key(terms: Terms, provider: str | None) -> str | None:
+    """The key to send, None to leave it to litellm, which knows each provider's own variable."""
+    if terms.key_env:
+        key = os.environ.get(terms.key_env, "")
+        if not key:
+            raise _NoKey(f"the variable {terms.key_env}, which model_key_env names, is not set")
+        return key
+    if provider != "openai":
+        return None
+    key = os.environ.get("OPENAI_API_KEY", "")
+    if not key and not terms.base:
+        raise _NoKey("there is no OPENAI_API_KEY in the environment")
+    return key or "none"  # a server of one's own may ask for none, its client does not
+
+
+def _content(message: Message) -> Any:
+    if all(isinstance(part, str) for part in message.parts):
+        return "\n".join(str(part) for part in message.parts)
+    return [
+        {"type": "text", "text": part}
+        if isinstance(part, str)
+        else {
+            "type": "image_url",
+            "image_url": {"url": f"data:{part.mime};base64,{base64.b64encode(part.data).decode()}"},
+        }
+        for part in message.parts
+    ]
+
+
+def _failed(error: Exception, seconds: float) -> _Tried:
+    """What an exception means: whether it may pass, and in one line why."""
+    if isinstance(error, _NoKey):
+        return _Tried(usage=Usage(tries=0), why=str(error), hint="hitlab reads keys from there only.", final=True)
+    status = getattr(error, "status_code", None)
+    words = _words(error)
+    if isinstance(error, _TooLate) or type(error).__name__ == "Timeout":
+        return _Tried(why=f"nothing came within {max(seconds, 0):.3g} s", hint="model_timeout is one try's limit.")
+    if status in (401, 403):
+        return _Tried(why=f"HTTP {status}: {words}", hint="Is the right key in the environment?", final=True)
+    if isinstance(status, int) and 400 <= status < 500:
+        again = status in _TRY_AGAIN
+        return _Tried(why=f"HTTP {status}: {words}", final=not again, pause=_asked_pause(error))
+    if isinstance(status, int) or type(error).__name__ in ("APIError", "APIConnectionError"):
+        return _Tried(why=f"server error: {words}", pause=_asked_pause(error))
+    return _Tried(why=f"{type(error).__name__}: {words}", final=True)
+
+
+def _words(error: Exception) -> str:
+    """An error's own words in one short line, without litellm's preamble, traceback and any key."""
+    text = _without_secrets(str(error)).split("Traceback (most recent", 1)[0].split(", Received response", 1)[0]
+    text = re.sub(r"^(?:litellm\.)?(?:\w+(?:Error|Exception)(?:: | - |$))+", "", text.strip())
+    return plain(text.strip(), lines=False)[:200].rstrip(". ") or "no reason given"
+
+
+def _asked_pause(error: Exception) -> float | None:
+    """Seconds that the server asks to wait (Retry-After, as seconds or a date), None where it says nothing."""
+    headers: Mapping[str, str] = getattr(error, "litellm_response_headers", None) or {}
+    asked = headers.get("retry-after", "").strip()
+    if re.fullmatch(r"\d{1,9}(\.\d{1,9})?", asked):
+        return float(asked)
+    try:
+        return max(0.0, (parsedate_to_datetime(asked) - datetime.now(UTC)).total_seconds())
+    except (TypeError, ValueError):
+        return None
+
+
+def _without_secrets(text: str) -> str:
+    """`text` without the value of any variable that holds a key, should a server have sent one back."""
+    for name, value in os.environ.items():
+        if len(value) >= _SHORTEST_SECRET and _SECRET.search(name) and value in text:
+            text = text.replace(value, f"[{name}]")
+    return text
+
+
+def _count(told: Any, name: str) -> int | None:
+    value = getattr(told, name, None)
+    return value if isinstance(value, int) else None
