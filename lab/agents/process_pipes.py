@@ -68,7 +68,7 @@ class Program:
 
     @property
     def running(self) -> bool:
-        """Whether it has not been ended by us."""
+        """Whether we have not ended it."""
         return self._ended.alive
 
     def ask(self, lines: bytes, seconds: float, stop: threading.Event) -> bytes:
@@ -98,7 +98,7 @@ class Program:
 
     def end(self, grace: float = 0.0) -> None:
         """Closes its input, waits `grace` seconds for it to leave, then ends its whole group; safe to call twice."""
-        if not self.running:
+        if self._selector.get_map() is None:
             return
         self._to_write = memoryview(b"")
         self._close_input()
@@ -113,8 +113,9 @@ class Program:
 
     def complaint(self) -> str:
         """The last lines of its standard error, in plain characters; empty where it said nothing."""
-        lines = [line.strip() for line in self._err.decode("utf-8", "backslashreplace").splitlines() if line.strip()]
-        return plain(" / ".join(lines[-3:])[-400:], lines=False)
+        lines = [line.strip() for line in self._err.decode("utf-8", "backslashreplace").splitlines()]
+        told = [line for line in lines if line.strip("~^ ")]
+        return plain(" / ".join(told[-2:])[-400:], lines=False)
 
     # -- waiting ---------------------------------------------------------------------------------------------
 

@@ -1,0 +1,46 @@
+"""A whole agent: it finds a landing time and a flight's number in a chat and sets an alarm (task `flight_alarm`)."""
+
+import json
+import re
+import sys
+from collections.abc import Generator
+from typing import Any
+
+
+def tap(seen: Any, words: str) -> dict[str, Any]:
+    found = [node["number"] for node in seen["nodes"] if words in (node["text"], node["desc"])]
+    return {"kind": "click", "node": found[-1], "thought": f"I tap {words}."}
+
+
+def plan(brief: Any) -> Generator[dict[str, Any], Any, None]:
+    yield {}
+    seen = yield {"kind": "open_app", "app": "Messages"}
+    seen = yield tap(seen, " ".join(brief["instruction"].split()[:2]))
+    told = " ".join(node["text"] for node in seen["nodes"])
+    (hour, minute), flight = re.findall(r"lands at (\d\d):(\d\d)", told)[-1], re.findall(r"flight (\w+\d)", told)[-1]
+    seen = yield {"kind": "open_app", "app": "Clock", "thought": f"{flight} lands at {hour}:{minute}."}
+    seen = yield tap(seen, "Add alarm")
+    for field, text in (("Hour", hour), ("Minute", minute), ("Label", flight)):
+        seen = yield tap(seen, field)
+        seen = yield {"kind": "input_text", "text": text}
+    yield tap(seen, "Save")
+    yield {"kind": "status", "status": "complete"}
+
+
+def say(answer: dict[str, Any]) -> None:
+    sys.stdout.write(json.dumps(answer) + "\n")
+    sys.stdout.flush()
+
+
+steps = plan({})
+for line in map(json.loads, sys.stdin):
+    match line["line"]:
+        case "hello":
+            say({"line": "hello", "v": 1, "screenshot": "none"})
+        case "brief":
+            steps = plan(line)
+            next(steps)
+        case "observation":
+            for past in filter(lambda step: step["nodes"], line["done"]):
+                steps.send(past)  # the run is gone on with: the plan goes over what was done before
+            say(steps.send(line))

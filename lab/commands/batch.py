@@ -1,0 +1,256 @@
+"""The command that runs an agent over many tasks, several times each, and says how often it passed."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from lab.commands.attempts import (
+    Attempt,
+    BatchResult,
+    PassRate,
+    TaskResult,
+    attempt_of,
+    kind_results,
+    task_result,
+)
+from lab.commands.runs import open_store, refuse_blind
+from lab.errors import LabError
+from lab.output import print_json, print_table, say, warn
+from lab.settings import Settings, load
+from simulators import library
+
+if TYPE_CHECKING:
+    from lab.commands.progress import Progress
+    from lab.seams import Agent
+    from lab.session import Session, Spec
+    from store.store import Store
+
+
+def run(args: argparse.Namespace) -> int:
+    """Each task, `--attempts` times, on one phone that is put back between attempts; the agent lives through it all."""
+    from lab.commands.progress import progress
+    from lab.seams import Closable
+    from lab.session import agent_of
+
+    if args.attempts < 1:
+        raise LabError("run", f"--attempts {args.attempts} is less than one", code=2)
+    settings = load(db=getattr(args, "db", None))
+    refuse_blind(settings, "run")
+    specs = [_spec(args, settings, name) for name in _names(args)]
+    with open_store(settings) as store:
+        agent = agent_of(args.agent, store)
+        with progress(len(specs), args.attempts) as told:
+            batch = _Batch(store, agent, told, args.attempts, until_pass=args.until_pass)
+            try:
+                batch.play(specs)
+            finally:
+                if isinstance(agent, Closable):
+                    agent.close()
+        return _report(args, batch, specs)
+
+
+def _names(args: argparse.Namespace) -> list[str]:
+    """The tasks to run, each once, in the order given; those of the kinds asked for."""
+    if args.all and args.tasks:
+        raise LabError("run", "takes TASK names or --all, not both", code=2)
+    if not (args.all or args.tasks or args.kinds):
+        raise LabError("run", "names no task", "`hitlab tasks` lists tasks; --all runs all of them.", code=2)
+    names = list(dict.fromkeys(args.tasks)) or list(library.tasks())
+    kept = [name for name in names if not args.kinds or library.task(name).kind in args.kinds]
+    if not kept:
+        raise LabError("run", f"none of the tasks is {' or '.join(args.kinds)}", code=2)
+    return kept
+
+
+def _spec(args: argparse.Namespace, settings: Settings, name: str) -> Spec:
+    """What every attempt at one task is made of; all that can be refused is refused here, before the first run."""
+    from lab.session import Spec
+
+    task = library.task(name)
+    who = args.persona or task.persona
+    persona = library.persona(who, args.log or task.log) if who else None
+    kind, _, file = args.user.partition(":")
+    if kind == "human":
+        raise LabError("run", "nobody sits at many runs; --user is script or script:FILE", "Use hitlab live.", code=2)
+    if kind == "script":
+        library.script(file or task.id)
+    return Spec(task, persona, agent=args.agent, user=args.user, person=settings.person, seed=args.seed or 0)
+
+
+class _Batch:
+    """Plays specs one after the other, and keeps what came of them, also when it is interrupted."""
+
+    def __init__(self, store: Store, agent: Agent, told: Progress, most: int, *, until_pass: bool) -> None:
+        self.store = store
+        self.agent = agent
+        self.told = told
+        self.most = most
+        self.until_pass = until_pass
+        self.interrupted = False
+        self.attempts: list[list[Attempt]] = []
+        self._session: Session | None = None
+
+    def play(self, specs: Sequence[Spec]) -> None:
+        """All attempts at all tasks; Ctrl-C ends the run under way as stopped, and the rest is not begun."""
+        try:
+            for spec in specs:
+                self.attempts.append([])
+                self._task(spec)
+        except KeyboardInterrupt:
+            self.interrupted = True
+            if self._session is not None:
+                self._session.stop("interrupted")
+                self._session.join(5)
+                self._keep(self._session)
+
+    def _task(self, spec: Spec) -> None:
+        """All attempts at one task, each from the phone's first snapshot."""
+        from lab.session import Session, phone_of
+
+        phone = phone_of(spec)
+        first = phone.snapshot()
+        for number in range(1, self.most + 1):
+            if first is not None:
+                phone.restore(first)
+            session = Session(self.store, spec._replace(attempt=number), agent=self.agent, device=phone)
+            session.on_event = self.told.watch(spec.task.id, number)
+            session.start()
+            self._session = session
+            session.join()
+            self._session = None
+            if session.failure is not None:
+                raise session.failure
+            attempt = self._keep(session)
+            self._remember(spec, session)
+            if self.until_pass and attempt.passed:
+                self.told.skip(self.most - number)
+                return
+
+    def _keep(self, session: Session) -> Attempt:
+        attempt = attempt_of(self.store.trace(session.trace_id))
+        self.attempts[-1].append(attempt)
+        self.told.done(session.spec.task.id, attempt)
+        return attempt
+
+    def _remember(self, spec: Spec, session: Session) -> None:
+        """An agent with a memory is told how the run ended; one that fails at remembering goes on without."""
+        from lab.seams import Remembering
+        from lab.session import brief_of
+
+        if isinstance(self.agent, Remembering):
+            trace = self.store.trace(session.trace_id)
+            try:
+                self.agent.remember(brief_of(spec.task, spec.persona), trace.steps, trace.status)
+            except LabError as error:
+                warn(f"{spec.task.id}: nothing was remembered: {error.sentence}")
+
+
+def _report(args: argparse.Namespace, batch: _Batch, specs: Sequence[Spec]) -> int:
+    from lab.seams import Remembering
+
+    played = zip(specs, batch.attempts, strict=False)
+    tasks = tuple(task_result(spec.task.id, spec.task.kind, attempts) for spec, attempts in played)
+    memory = isinstance(batch.agent, Remembering)
+    result = BatchResult(
+        db=str(batch.store.path),
+        agent=args.agent,
+        seed=args.seed or 0,
+        attempts=args.attempts,
+        until_pass=args.until_pass,
+        memory=memory,
+        interrupted=batch.interrupted,
+        tasks=tasks,
+        kinds=kind_results(tasks, args.attempts, independent=not (memory or args.until_pass)),
+    )
+    if args.json:
+        print_json(result)
+    else:
+        _tell(result)
+    if batch.interrupted:
+        return 3
+    rate = result.kinds[-1].rates[-1].rate
+    if args.fail_under is not None and (rate is None or rate < args.fail_under):
+        shown = "undefined" if rate is None else f"{rate:.3f}"
+        warn(f"run: pass@{args.attempts} is {shown}, under {args.fail_under:g}")
+        return 1
+    return 0
+
+
+def _tell(result: BatchResult) -> None:
+    """The two tables, and what their numbers mean."""
+    ks = sorted({1, result.attempts} | ({2, 3} if result.attempts <= 4 else set()) & set(range(1, result.attempts + 1)))
+    many = result.attempts > 1
+    print_table(
+        ["task", "kind", "passed", "steps", "seconds", "cost $", "last end"],
+        [_task_row(task) for task in result.tasks],
+        wide="last end",
+    )
+    say("")
+    columns = ["kind", "tasks", "runs", *(f"pass@{k}" for k in ks), *(["recovery"] if many else [])]
+    rows = [
+        [
+            kind.kind,
+            str(kind.tasks),
+            str(kind.attempts),
+            *(_rate(kind.rates[k - 1]) for k in ks),
+            *([_share(kind.recovery)] if many else []),
+            _number(kind.steps, 1),
+            _number(kind.seconds, 1),
+            _number(kind.cost, 4),
+        ]
+        for kind in result.kinds
+    ]
+    print_table([*columns, "steps", "seconds", "cost $"], rows)
+    say("")
+    for line in _notes(result):
+        say(line)
+
+
+def _task_row(task: TaskResult) -> list[str]:
+    counted = [attempt for attempt in task.attempts if attempt.passed is not None]
+    last = task.attempts[-1] if task.attempts else None
+    return [
+        task.task,
+        task.kind,
+        f"{task.passes}/{len(counted)}" if counted else "not checked",
+        _number(task.steps, 1),
+        _number(task.seconds, 1),
+        _number(task.cost, 4),
+        f"{last.status}: {last.reason}" if last is not None else "-",
+    ]
+
+
+def _notes(result: BatchResult) -> list[str]:
+    """What the numbers are, and from which runs."""
+    notes = [f"pass@k: tasks that passed within their first k attempts (MemGUI-Bench A.6.2). Runs in {result.db}"]
+    every = result.kinds[-1]
+    if result.attempts > 1:
+        begun = [{attempt.state for attempt in task.attempts} for task in result.tasks]
+        if all(len(states) <= 1 for states in begun):
+            notes.append("Every attempt at a task began from the same snapshot of the phone.")
+        rates = [f"pass@{rate.k} {rate.unbiased:.3f}" for rate in every.rates if rate.unbiased is not None]
+        why = "it stops at the first pass" if result.until_pass else "the agent may learn from one attempt to the next"
+        notes.append(
+            f"Unbiased, from all attempts: {', '.join(rates)}."
+            if rates
+            else f"No unbiased estimate: {why if result.memory or result.until_pass else 'attempts are missing'}."
+        )
+    if every.unchecked:
+        notes.append(f"Counted in no rate, because nothing was checked: {every.unchecked} of {every.tasks} tasks.")
+    if result.interrupted:
+        notes.append("Interrupted: what was not begun is not counted.")
+    return notes
+
+
+def _rate(rate: PassRate) -> str:
+    return "undefined" if rate.rate is None else f"{rate.passed}/{rate.tasks} {rate.rate:.0%}"
+
+
+def _share(value: float | None) -> str:
+    return "-" if value is None else f"{value:.0%}"
+
+
+def _number(value: float | None, digits: int) -> str:
+    return "-" if value is None else f"{value:.{digits}f}"
