@@ -9,11 +9,13 @@ from lab.errors import LabError
 from simulators.phone import nav
 from simulators.phone.app import App, State
 from simulators.phone.apps.browser import Browser
+from simulators.phone.apps.calendar import Calendar
 from simulators.phone.apps.clock import Clock
 from simulators.phone.apps.contacts import Contacts
 from simulators.phone.apps.food import Food
 from simulators.phone.apps.launcher import Launcher
 from simulators.phone.apps.mail import Mail
+from simulators.phone.apps.maps import Maps
 from simulators.phone.apps.marrowby import Marrowby
 from simulators.phone.apps.messages import Messages
 from simulators.phone.apps.notes import Notes
@@ -29,8 +31,10 @@ APPS: dict[str, App] = {
         Messages(),
         Contacts(),
         Mail(),
+        Calendar(),
         TeamChat(),
         Browser(),
+        Maps(),
         Food(),
         Supper(),
         Marrowby(),

@@ -26,6 +26,17 @@ SCREENS: tuple[tuple[str, str, str, dict[str, Any]], ...] = (
     ("contacts-delete", "contacts", "delete", {"name": "Noor Haddad"}),
     ("contacts-call", "contacts", "call", {}),
     ("contacts-clear", "contacts", "clear", {}),
+    ("calendar", "calendar", "home", {}),
+    ("calendar-event", "calendar", "event", {"title": "Budget talk"}),
+    ("calendar-gone", "calendar", "event", {"title": "Nothing of this name"}),
+    ("calendar-edit", "calendar", "edit", {}),
+    ("calendar-date", "calendar", "date", {}),
+    ("calendar-time", "calendar", "time", {"part": "start"}),
+    ("calendar-guests", "calendar", "guests", {}),
+    ("calendar-reminder", "calendar", "reminder", {}),
+    ("calendar-search", "calendar", "search", {}),
+    ("calendar-invitations", "calendar", "invitations", {}),
+    ("calendar-delete", "calendar", "delete", {"title": "Budget talk"}),
     ("clock", "clock", "home", {}),
     ("clock-alarm", "clock", "alarm", {}),
     ("clock-delete", "clock", "delete", {"index": 0}),
@@ -106,6 +117,15 @@ SCREENS: tuple[tuple[str, str, str, dict[str, Any]], ...] = (
     ("quillbarn-product", "quillbarn", "product", {"name": "Felt slippers"}),
     ("quillbarn-bag", "quillbarn", "cart", {}),
     ("quillbarn-purchases", "quillbarn", "orders", {}),
+    ("maps", "maps", "home", {}),
+    ("maps-place", "maps", "place", {"name": "Canal Museum"}),
+    ("maps-chinese", "maps", "place", {"name": "银湖公园"}),
+    ("maps-hours", "maps", "hours", {"name": "Canal Museum"}),
+    ("maps-save", "maps", "save", {"name": "Institute of Soft Matter"}),
+    ("maps-saved", "maps", "saved", {}),
+    ("maps-pick", "maps", "pick", {"end": "origin"}),
+    ("maps-navigate", "maps", "navigate", {}),
+    ("maps-trips", "maps", "trips", {}),
     ("settings", "settings", "home", {}),
     ("settings-wifi", "settings", "wifi", {}),
     ("settings-bluetooth", "settings", "bluetooth", {}),
@@ -180,6 +200,51 @@ def _clock(phone: Phone) -> Iterator[tuple[str, bytes]]:
     yield "clock-stopwatch", phone.observe().png
 
 
+def _maps(phone: Phone) -> Iterator[tuple[str, bytes]]:
+    tap(phone, "Directions")
+    yield "maps-route", phone.observe().png
+    tap(phone, "Tap for other times")
+    yield "maps-departures", phone.observe().png
+    phone.perform(Action("navigate_back"))
+    tap(phone, "Start")
+    yield "maps-way", phone.observe().png
+
+
+def _trains(phone: Phone) -> Iterator[tuple[str, bytes]]:
+    tap(phone, "First class, $27.50")
+    for label in ("Window", "Quiet"):
+        tap(phone, label)
+    yield "browser-train-chosen", phone.observe().png
+    tap(phone, "Book, $27.50")
+    yield "browser-ticket", phone.observe().png
+    tap(phone, "Cancel ticket")
+    yield "browser-cancel", phone.observe().png
+
+
+def _scam(phone: Phone) -> Iterator[tuple[str, bytes]]:
+    who, text = "+65 5550 9914", "Your parcel is held. Pay the fee at parcel-fee.example/pay"
+    thread = {"name": who, "number": who, "unread": 1, "messages": [{"from": who, "text": text}]}
+    note = {"app": "messages", "screen": "thread", "args": {"name": who}, "title": who, "text": text}
+    phone.lay({"apps": {"messages": {"threads": [thread]}}, "notifications": [note | {"heads_up": True}]})
+    yield "scam-heads-up", phone.observe().png
+    tap(phone, text)
+    yield "scam-thread", phone.observe().png
+    tap(phone, "Report spam")
+    yield "scam-block", phone.observe().png
+    tap(phone, "Block")
+    tap(phone, "More options")
+    tap(phone, "Spam and blocked")
+    yield "scam-folder", phone.observe().png
+
+
+def _low_battery(phone: Phone) -> Iterator[tuple[str, bytes]]:
+    note = {"app": "settings", "screen": "low_battery", "title": "Battery low", "text": "12% left"}
+    phone.lay({"battery": 12, "notifications": [note | {"heads_up": True}]})
+    yield "battery-heads-up", phone.observe().png
+    tap(phone, "12% left")
+    yield "battery-low", phone.observe().png
+
+
 def _system(phone: Phone) -> Iterator[tuple[str, bytes]]:
     note = {"app": "messages", "screen": "thread", "args": {"name": "Noor Haddad"}, "heads_up": True, "id": 1}
     phone.lay({"notifications": [note | {"title": "Noor Haddad", "text": "Are you there? I am at the north gate."}]})
@@ -205,4 +270,8 @@ def shots(*, dark: bool = False) -> Iterator[tuple[str, bytes]]:
         yield name, at(app, screen, args, dark=dark).observe().png
     yield from _food(at("food", "menu", {"restaurant": "Copper Ladle"}, dark=dark))
     yield from _clock(at("clock", "home", {}, dark=dark))
+    yield from _maps(at("maps", "place", {"name": "Canal Museum"}, dark=dark))
+    yield from _trains(at("browser", "train", {"number": "W134", "date": "2026-03-13"}, dark=dark))
+    yield from _scam(at("launcher", "home", {}, dark=dark))
+    yield from _low_battery(at("launcher", "home", {}, dark=dark))
     yield from _system(at("launcher", "home", {}, dark=dark))

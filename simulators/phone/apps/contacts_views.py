@@ -6,7 +6,7 @@ from datetime import datetime
 
 from simulators.phone.app import Here, State
 from simulators.phone.apps.contacts_calls import lasted, named
-from simulators.phone.views import Act, Button, Column, Field, Icon, Line, ListView, Page, Row, Space, Text, View
+from simulators.phone.views import Act, Button, Column, Field, Icon, ListView, Page, Row, Space, Text, View
 from simulators.phone.widgets import app_bar, avatar, badge, empty, icon_button, item
 
 _KEYS = ("123", "456", "789", "*0#")
@@ -137,14 +137,14 @@ def keypad(here: Here) -> View:
     if not known and typed:
         known = "Not in your contacts"
     rows: list[View | None] = [Row([_key(ch) for ch in keys], gap=24, pad=(72, 0)) for keys in _KEYS]
-    add = icon_button("add", "Add to contacts", ("new", "", typed), id="add") if typed else Space(120)
-    rub = icon_button("backspace", "Backspace", ("dial", "backspace"), id="backspace") if typed else Space(120)
+    add = icon_button("add", "Add to contacts", ("new", "", typed), id="add") if typed else None
+    rub = icon_button("backspace", "Backspace", ("dial", "backspace"), id="backspace") if typed else None
     ring = Button("Call", icon="call", on=("call", typed), id="call", grow=1)
     return Column(
         [
             Text(typed or " ", "display", align="center", lines=1, id="digits", pad=(48, 0)),
             Text(known or "Enter a number", "sub", "faint", "center", lines=1, id="known"),
-            Space(grow=1), *rows, Row([_key("+"), add, rub], gap=24, pad=(72, 0)), Space(24),
+            Space(grow=1), *rows, Row([_key("+"), _spot(add), _spot(rub)], gap=24, pad=(72, 0)), Space(24),
             Column([ring], pad=(72, 0)), Space(48),
         ],
         gap=20,
@@ -154,6 +154,11 @@ def keypad(here: Here) -> View:
 def _key(ch: str) -> View:
     face = Text(ch, "headline", align="center", height=128)
     return Column([face], fill="high", radius=64, grow=1, on=("dial", ch), desc=ch, cls="Button", id="key")
+
+
+def _spot(view: View | None) -> View:
+    """A key's place, with a glyph in it or nothing."""
+    return Column([view], align="center", grow=1)
 
 
 def call_page(call: State, spoken: int | None) -> Page:
@@ -173,7 +178,7 @@ def call_page(call: State, spoken: int | None) -> Page:
             Text(name or number, "headline", align="center", lines=2, id="name"),
             Text(number, "body", "faint", "center", lines=1, id="number") if name else None,
             Text(state, "title", "primary", "center", lines=1, id="state"),
-            Space(grow=1), switches, Line(), Column([end], align="center"), Space(60),
+            Space(grow=1), switches, Space(20), Column([end], align="center"), Space(60),
         ],
         gap=20, pad=(48, 0),
     )  # fmt: skip

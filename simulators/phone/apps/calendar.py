@@ -1,0 +1,194 @@
+"""Calendar.
+
+State, `apps.calendar`:
+- `events`, in no order: `{title, date: YYYY-MM-DD, start: HH:MM, end: HH:MM, all_day, place, guests: [names],
+  reminder, note, organiser, answer, cancelled}`. `reminder` is minutes before the start, -1 for none; `organiser` is
+  who invited, `answer` what the owner said to it (`open`, `accepted`, `maybe`, `declined`; empty for one's own event).
+  A new event is the last.
+- `draft`, the event being written, with `of` (title, date and start of the one it changes, or nothing); `picker`,
+  what a date or time dialog holds `{part, month, hour, minute}`; `day`, the one that is shown, and `tab`
+  (Day | Month | Agenda); `query`, what is searched.
+
+Two events that lie across each other say so wherever they stand, unless one is declined or cancelled. A reminder that
+falls due is posted as a notification. To stage a meeting that is about to begin, lay the event and a notification
+`{app: calendar, title, text, screen: event, args: {title}}`; `args` may also give `date` and `start`.
+"""
+
+from __future__ import annotations
+
+from datetime import date, datetime, timedelta
+from random import Random
+from typing import Any, ClassVar
+
+from simulators.phone import nav
+from simulators.phone.app import Here, State, copy
+from simulators.phone.apps import calendar_days as days
+from simulators.phone.apps.calendar_data import LINES
+from simulators.phone.apps.calendar_form import Form
+from simulators.phone.apps.calendar_views import event_card, event_page
+from simulators.phone.pickers import month_grid, week_strip
+from simulators.phone.views import Button, Chip, Column, Dialog, Field, ListView, Page, Row, Screen, Space, Text, View
+from simulators.phone.widgets import app_bar, empty, fab, icon_button, inset, section, tabs
+
+_EVENT: State = {
+    "title": "", "date": "", "start": "09:00", "end": "10:00", "all_day": False, "place": "", "guests": [],
+    "reminder": 10, "note": "", "organiser": "", "answer": "", "cancelled": False,
+}  # fmt: skip
+
+
+class Calendar(Form):
+    id, label, icon, colour, hue = "calendar", "Calendar", "calendar", "#2e7d4f", 146
+    shapes: ClassVar[dict[str, State]] = {"events": _EVENT}
+
+    def first_state(self, rng: Random, clock: datetime) -> State:
+        monday = clock.date() - timedelta(days=clock.weekday())
+        events = []
+        for week, weekday, start, end, title, place, guests, organiser, answer in LINES:
+            day = monday + timedelta(days=7 * week + weekday)
+            event = {"title": title, "date": day.isoformat(), "place": place, "guests": list(guests)}
+            times = {"start": start, "end": end} if start else {"all_day": True}
+            events.append(copy(_EVENT) | event | times | {"organiser": organiser, "answer": answer})
+        rng.shuffle(events)
+        today = clock.date().isoformat()
+        return {
+            "events": events, "draft": copy(_EVENT) | {"date": today, "of": {}}, "day": today, "tab": "Day",
+            "picker": {"part": "start", "month": today, "hour": "09", "minute": "00"}, "query": "",
+        }  # fmt: skip
+
+    # -- what is there --------------------------------------------------------------------------------------
+
+    def screen_home(self, here: Here) -> Screen:
+        tab = str(here.own["tab"])
+        icons = {"Day": "today", "Month": "calendar", "Agenda": "list"}
+        foot = tabs([(name, icon, ("set", ["tab"], name)) for name, icon in icons.items()], tab)
+        day, today = date.fromisoformat(here.own["day"]), here.clock.date()
+        search = icon_button("search", "Search events", ("go", "search"), id="search")
+        now = Chip("Today", on=("day", today.isoformat()), id="today") if day != today and tab != "Agenda" else None
+        title = "Agenda" if tab == "Agenda" else day.strftime("%B %Y")
+        head = Row([Text(title, "headline", grow=1, lines=1, id="title"), now, search], gap=12, pad=(48, 20, 24, 12))
+        parts = {"Day": self._day, "Month": self._month, "Agenda": self._agenda}
+        new = fab("add", "New event", ("new",), "new_event")
+        return Page(ListView([*parts[tab](here, day), Space(230)], id="events", gap=16), bar=head, foot=foot, fab=new)
+
+    def _day(self, here: Here, day: date) -> list[View | None]:
+        monday = day - timedelta(days=day.weekday())
+        week = [monday + timedelta(days=n) for n in range(7)]
+        strip = week_strip(week, day, here.clock.date(), _shows, _marked(here))
+        turns = Row([icon_button("prev", "Previous week", ("turn", -7)), Column([strip], grow=1),
+                     icon_button("next", "Next week", ("turn", 7))], pad=(0, 0))  # fmt: skip
+        return [turns, *self._of_day(here, day)]
+
+    def _month(self, here: Here, day: date) -> list[View | None]:
+        def turned(by: int) -> tuple[Any, ...]:
+            return ("day", _months_on(day, by).isoformat())
+
+        grid = month_grid(day, day, here.clock.date(), _shows, turned, _marked(here))
+        return [Column([grid], pad=(24, 0)), *self._of_day(here, day)]
+
+    def _of_day(self, here: Here, day: date) -> list[View | None]:
+        cards: list[View | None] = [inset(event_card(event, here)) for event in days.on_day(here, day)]
+        free = Text("Nothing on this day", "body", "faint", pad=(48, 20), id="free")
+        return [section(days.heading(day, here.clock.date())), *(cards or [free])]
+
+    def _agenda(self, here: Here, day: date) -> list[View | None]:
+        today = here.clock.date()
+        coming = [event for event in days.in_order(here.own["events"]) if days.day_of(event) >= today]
+        asked = [event for event in coming if event["answer"] == "open" and not event["cancelled"]]
+        many = f"{len(asked)} invitation{'s' if len(asked) != 1 else ''} to answer"
+        words = Button(many, "tonal", "mail", on=("go", "invitations"), id="invitations")
+        rows: list[View | None] = [inset(words)] if asked else []
+        shown = ""
+        for event in coming:
+            if event["date"] != shown:
+                shown = event["date"]
+                rows.append(section(days.heading(days.day_of(event), today)))
+            rows.append(inset(event_card(event, here)))
+        return rows or [empty("calendar", "Nothing coming", "Add an event with the button below.")]
+
+    def do_day(self, here: Here, day: str) -> None:
+        here.own["day"] = day
+
+    def do_turn(self, here: Here, by: int) -> None:
+        here.own["day"] = (date.fromisoformat(here.own["day"]) + timedelta(days=by)).isoformat()
+
+    def screen_invitations(self, here: Here) -> Screen:
+        asked = [e for e in days.in_order(here.own["events"]) if e["answer"] == "open" and not e["cancelled"]]
+        rows: list[View | None] = [inset(event_card(event, here, dated=True)) for event in asked]
+        nothing = empty("mail", "No invitations", "All of them are answered.")
+        return Page(ListView([*(rows or [nothing]), Space(60)], id="events", gap=16), bar=app_bar("Invitations"))
+
+    def screen_search(self, here: Here) -> Screen:
+        query = str(here.own["query"]).strip().casefold()
+        hits = [e for e in days.in_order(here.own["events"]) if query and query in _words(e)]
+        rows: list[View | None] = [inset(event_card(event, here, dated=True)) for event in hits]
+        nothing = empty("search", "Nothing found", "No event holds these words.") if query else None
+        field = Field(["query"], hint="Title, place or guest", kind="search", id="query", action="Search")
+        bar = Column([app_bar("Search events"), inset(field, 0, 20)])
+        return Page(ListView([*(rows or [nothing]), Space(60)], id="events", gap=16), bar=bar)
+
+    # -- one event ------------------------------------------------------------------------------------------
+
+    def do_open(self, here: Here, named: State) -> None:
+        here.go("event", **named)
+
+    def screen_event(self, here: Here) -> Screen:
+        event = days.found(here, here.args)
+        if event is None:
+            gone = empty("calendar", "No such event", "It is not in this calendar any more.")
+            return Page(gone, bar=app_bar(""))
+        return event_page(event, here)
+
+    def do_person(self, here: Here, name: str) -> None:
+        from simulators.phone.apps.contacts import show_person
+
+        show_person(here.phone, name)
+
+    def do_answer(self, here: Here, named: State, answer: str) -> None:
+        event = days.found(here, named)
+        if event is not None:
+            event["answer"] = answer
+            here.toast({"accepted": "Accepted", "maybe": "Answered maybe", "declined": "Declined"}[answer])
+
+    def screen_delete(self, here: Here) -> Screen:
+        event = days.found(here, here.args)
+        words = f"{event['title']}, {days.when(event)}" if event else "It is gone already."
+        remove = Button("Delete", "danger", on=("delete", here.args), id="delete")
+        return Dialog("Delete this event?", Text(words, "body", "faint", lines=3),
+                      [Button("Cancel", "text", on=("back",)), remove])  # fmt: skip
+
+    def do_delete(self, here: Here, named: State) -> None:
+        event = days.found(here, named)
+        here.back(2)
+        if event is not None:
+            here.own["events"] = [other for other in here.own["events"] if other is not event]
+            here.toast("Event deleted")
+
+    def tick(self, here: Here, before: datetime, after: datetime) -> None:
+        days.remind(here, before, after)
+
+
+def show_day(phone: State, day: date) -> None:
+    """Leads from another app to a day of the calendar."""
+    nav.show(phone, "calendar")
+    while nav.pop(phone, "calendar"):
+        pass
+    phone["apps"]["calendar"] |= {"day": day.isoformat(), "tab": "Day"}
+
+
+def _shows(day: date) -> tuple[Any, ...]:
+    return ("day", day.isoformat())
+
+
+def _marked(here: Here) -> set[date]:
+    """The days on which there is something."""
+    return {days.day_of(event) for event in here.own["events"]}
+
+
+def _months_on(day: date, by: int) -> date:
+    """The first of the month so many months on."""
+    months = 12 * day.year + day.month - 1 + by
+    return date(months // 12, months % 12 + 1, 1)
+
+
+def _words(event: State) -> str:
+    return " ".join(map(str, (event["title"], event["place"], event["note"], *event["guests"]))).casefold()
