@@ -47,7 +47,7 @@ class Marrowby(Search, Product, Orders):
             "cart": {"items": [], "coupon": ""},
             "deliveries": [{"name": "Courier", "fee": 3.9, "days": 1}],
             "delivery": "Courier",
-            "free_from": 45.0,
+            "threshold": 45.0,
             "coupons": [],
             "addresses": [
                 {"name": "Home", "line": "Block 14 Heron Walk, #07-21"},
@@ -86,7 +86,7 @@ class Marrowby(Search, Product, Orders):
 
     def _notice(self, here: Here) -> list[View | None]:
         """From what sum on delivery is free."""
-        free = float(here.own["free_from"])
+        free = float(here.own["threshold"])
         if not free:
             return []
         words = Text(f"Free delivery from {money(free)}", "strong", "on_soft", grow=1, id="notice")
@@ -113,7 +113,7 @@ class Marrowby(Search, Product, Orders):
         return Page(ListView([*rows, Space(60)], id="cart"), bar=bar, foot=foot)
 
     def _sums(self, here: Here) -> list[View | None]:
-        fee, free = self.fee(here), float(here.own["free_from"])
+        fee, free = self.fee(here), float(here.own["threshold"])
         goods_sum = subtotal(here.own["cart"]["items"])
         rows: list[View | None] = [
             sum_row("Goods", money(goods_sum)),

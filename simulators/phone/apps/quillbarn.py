@@ -46,8 +46,8 @@ class Quillbarn(Search, Product, Orders):
             "cart": {"items": [], "coupon": ""},
             "deliveries": [{"name": "Standard", "fee": 6.5, "days": 3}, {"name": "Express", "fee": 10.9, "days": 0}],
             "delivery": "Standard",
-            "free_from": 0.0,
-            "coupons": [{"code": "QUILL10", "percent": 10, "least": 60.0}],
+            "threshold": 0.0,
+            "coupons": [{"code": "QUILL10", "percent": 10, "minimum": 60.0}],
             "addresses": [
                 {"name": "Home", "line": "Block 14 Heron Walk, #07-21"},
                 {"name": "Parcel locker", "line": "Heron Walk station, exit C"},
@@ -82,7 +82,7 @@ class Quillbarn(Search, Product, Orders):
     def _coupon_notes(self, here: Here) -> list[View | None]:
         return [
             item(
-                f"{c['percent']}% off with {c['code']}", f"On {money(c['least'])} or more", lead=badge("tag"), id="coupon"
+                f"{c['percent']}% off with {c['code']}", f"On {money(c['minimum'])} or more", lead=badge("tag"), id="coupon"
             )
             for c in here.own["coupons"]
         ]
@@ -169,7 +169,7 @@ class Quillbarn(Search, Product, Orders):
         coupon = self.coupon(here)
         said = "No such coupon" if coupon is None else f"{coupon['percent']}% off"
         if coupon is not None and not self.discount(here):
-            said = f"It takes {money(coupon['least'])} or more"
+            said = f"It takes {money(coupon['minimum'])} or more"
         return Text(said, "sub", "faint", pad=(48, 0), id="coupon_said")
 
     def _sums(self, here: Here) -> list[View | None]:

@@ -7,8 +7,8 @@ State of a shop, `apps.marrowby` and `apps.quillbarn`:
 - `query` (what is searched), `filters`: `{low, high, stars, colour, in_stock}` (texts as typed or chosen, "" for any),
   `sort` (one of `SORTS`); `choice`: `{variants: {group: choice}, quantity}` of the product that is open.
 - `cart`: `{items: [{product, quantity, variants: {group: choice}, price}], coupon}`, `price` being for one, with
-  surcharges. `deliveries`, each `{name, fee, days}`, and `delivery`, the name of the one chosen; `free_from` (dishes of
-  at least so much are brought for nothing; 0: never). `coupons`, each `{code, percent, least}`.
+  surcharges. `deliveries`, each `{name, fee, days}`, and `delivery`, the name of the one chosen; `threshold` (goods of
+  at least so much are brought for nothing; 0: never). `coupons`, each `{code, percent, minimum}`.
 - `addresses`, each `{name, line}`, `address`, `payments` (names), `payment`; `draft`: `{name, line}` of a new address.
 - `orders`, the latest last: `{number, items, address, payment, delivery, fee, coupon, discount, total, placed, arrives,
   status}`; `arrives` is a date, `status` Placed or Cancelled (what has arrived is shown as Delivered).
@@ -47,7 +47,7 @@ class Trade(App):
         "categories": {"name": "", "picture": "box"},
         "cart.items": {"product": "", "quantity": 1, "variants": {}, "price": 0.0},
         "deliveries": {"name": "", "fee": 0.0, "days": 2},
-        "coupons": {"code": "", "percent": 10, "least": 0.0},
+        "coupons": {"code": "", "percent": 10, "minimum": 0.0},
         "addresses": {"name": "", "line": ""},
         "orders": {"number": "", "items": [], "address": "", "payment": "", "delivery": "", "fee": 0.0, "coupon": "",
                    "discount": 0.0, "total": 0.0, "placed": "", "arrives": "", "status": "Placed"},
@@ -77,7 +77,7 @@ class Trade(App):
 
     def fee(self, here: Here) -> float:
         """What delivery costs for what is in the cart."""
-        free, goods = float(here.own["free_from"]), subtotal(here.own["cart"]["items"])
+        free, goods = float(here.own["threshold"]), subtotal(here.own["cart"]["items"])
         return 0.0 if free and goods >= free else float(self.delivery(here)["fee"])
 
     def coupon(self, here: Here) -> State | None:
@@ -88,7 +88,7 @@ class Trade(App):
     def discount(self, here: Here) -> float:
         """What the coupon takes off; nothing below the sum from which it holds."""
         coupon, goods = self.coupon(here), subtotal(here.own["cart"]["items"])
-        if coupon is None or goods < float(coupon["least"]):
+        if coupon is None or goods < float(coupon["minimum"]):
             return 0.0
         return round(goods * float(coupon["percent"]) / 100, 2)
 
