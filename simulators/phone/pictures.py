@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from simulators.phone.goods import GOODS
 from simulators.phone.scenes import photo
 from simulators.phone.theme import RGB
+from simulators.phone.townmap import town
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -257,4 +258,4 @@ KINDS = {
     "skewers": _skewers, **GOODS,
 }  # fmt: skip
 
-ARTISTS = {"wallpaper": wallpaper, "dish": dish, "photo": photo}
+ARTISTS = {"wallpaper": wallpaper, "dish": dish, "photo": photo, "town": town}

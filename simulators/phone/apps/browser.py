@@ -1,0 +1,262 @@
+"""Browser: an address bar, results, small pages with links, a history and bookmarks.
+
+State, `apps.browser`: `address` (what is typed); `pages`, each `{url, title, about, body: [{kind: text | head | link,
+text, url}]}`; `history`, the latest first, each `{title, url, time}`; `bookmarks`, each `{title, url}`. A link to
+`maps:NAME` opens that place in Maps. The weather's state: see `browser_weather`; the train tickets': `browser_trains`.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from random import Random
+from typing import ClassVar
+
+from simulators.phone.app import Here, State
+from simulators.phone.apps.browser_data import first_pages, first_trains, first_weather
+from simulators.phone.apps.browser_history import page_at, remember, title_of, visit
+from simulators.phone.apps.browser_trains import BOOKING, FIRST_TRAINS, TRAIN, Trains
+from simulators.phone.apps.browser_views import site
+from simulators.phone.apps.browser_weather import FORECAST, Weather
+from simulators.phone.views import Button, Column, Dialog, Field, ListView, Page, Row, Screen, Sheet, Space, Text, View
+from simulators.phone.widgets import app_bar, badge, empty, icon_button, inset, item, section
+
+_HINT = "Search or type web address"
+
+
+class Browser(Weather, Trains):
+    id, label, icon, colour, hue = "browser", "Browser", "globe", "#3468b8", 214
+    shapes: ClassVar[dict[str, State]] = {
+        "pages": {"url": "", "title": "", "about": "", "body": []},
+        "pages.body": {"kind": "text", "text": "", "url": ""},
+        "history": {"title": "", "url": "", "time": ""},
+        "bookmarks": {"title": "", "url": ""},
+        "weather": FORECAST,
+        "trains": TRAIN,
+        "trains.classes": {"name": "", "price": 0.0},
+        "bookings": BOOKING,
+    }
+
+    def first_state(self, rng: Random, clock: datetime) -> State:
+        pages, trains = first_pages(), first_trains()
+        rng.shuffle(pages)
+        rng.shuffle(trains)
+        visits = (
+            ("Lemon rice in twenty minutes", "slowkitchen.example/lemon-rice", 15),
+            ("Harbour Post", "harbourpost.example", 38),
+        )
+        return {
+            "address": "",
+            "pages": pages,
+            "history": [
+                {"title": title, "url": url, "time": (clock - timedelta(hours=hours)).isoformat()}
+                for title, url, hours in visits
+            ],
+            "bookmarks": [
+                {"title": "Lark Weather", "url": "lark.example"},
+                {"title": "Wagtail Trains", "url": "wagtail.example"},
+                {"title": "Canal Museum", "url": "canalmuseum.example"},
+            ],
+            "weather": first_weather(clock),
+            "city": "",
+            "trains": trains,
+        } | FIRST_TRAINS  # fmt: skip
+
+    def screen_home(self, here: Here) -> Screen:
+        typed = str(here.own["address"]).strip()
+        field = Field(["address"], hint=_HINT, kind="search", id="address", action="Search", submit=("search",))
+        more = icon_button("more", "More options", ("go", "menu"), id="more")
+        head = Row([Text("Browser", "headline", grow=1, lines=1), more], pad=(48, 16, 24, 8))
+        rows = self._suggestions(here, typed) if typed else self._start(here)
+        return Page(ListView([*rows, Space(60)], id="list"), bar=Column([head, inset(field, 0, 20)]))
+
+    def _start(self, here: Here) -> list[View | None]:
+        marks = [_link(m["title"], m["url"], "bookmark") for m in here.own["bookmarks"]]
+        lately = [_link(v["title"], v["url"], "history") for v in here.own["history"][:3]]
+        if not marks and not lately:
+            return [empty("globe", "Nothing yet", "Pages that you keep or visit stand here.")]
+        return [
+            section("Bookmarks") if marks else None,
+            *marks,
+            section("Visited lately") if lately else None,
+            *lately,
+        ]
+
+    def _suggestions(self, here: Here, typed: str) -> list[View | None]:
+        words = typed.casefold()
+        known = {str(e["url"]): str(e["title"]) for e in (*here.own["history"], *here.own["bookmarks"])}
+        fitting = [(title, url) for url, title in known.items() if words in f"{title} {url}".casefold()]
+        search = item(typed, "Search the web", lead=badge("search"), on=("search",), id="suggestion")
+        return [search, *(_link(title, url, "history") for title, url in fitting[:6])]
+
+    def screen_address(self, here: Here) -> Screen:
+        field = Field(["address"], hint=_HINT, kind="search", id="address", action="Search", submit=("search",), grow=1)
+        back = icon_button("back", "Navigate up", ("back",), colour="text", id="up")
+        typed = str(here.own["address"]).strip()
+        rows = self._suggestions(here, typed) if typed else self._start(here)
+        return Page(ListView([*rows, Space(60)], id="list"), bar=Row([back, field], gap=8, pad=(16, 20, 32, 20)))
+
+    def do_edit_address(self, here: Here) -> None:
+        here.own["address"] = ""
+        here.go("address")
+        here.focus("address")
+
+    def do_home(self, here: Here) -> None:
+        here.back(len(here.phone["nav"]["stacks"][self.id]) - 1)
+
+    def do_search(self, here: Here) -> None:
+        """What was typed is an address, or words to look for."""
+        typed = str(here.own["address"]).strip()
+        if not typed:
+            return
+        here.own["address"] = ""
+        if here.phone["nav"]["stacks"][self.id][-1]["screen"] == "address":
+            here.back()
+        if "." in typed and " " not in typed:
+            visit(here.phone, typed)
+        else:
+            remember(here, f"Search: {typed}", f"search?q={typed}")
+            here.go("results", query=typed)
+
+    def do_visit(self, here: Here, url: str) -> None:
+        if url.startswith("search?q="):
+            here.go("results", query=url.removeprefix("search?q="))
+        else:
+            here.own["address"] = ""
+            visit(here.phone, url)
+
+    def do_follow(self, here: Here, url: str) -> None:
+        """A link out of a list that closes behind it."""
+        here.back()
+        self.do_visit(here, url)
+
+    def screen_results(self, here: Here) -> Screen:
+        query = str(here.args["query"])
+        rows: list[View | None] = [self.weather_answer(here, query)]
+        rows += [
+            Column(
+                [Text(str(page["title"]), "strong", "primary", lines=1, id="title"),
+                 Text(str(page["url"]), "small", "faint", lines=1, id="url"),
+                 Text(str(page["about"]), "body", lines=2, id="about")],
+                pad=(48, 20), on=("visit", page["url"]), id="result",
+            )
+            for page in _found(here, query)
+        ]  # fmt: skip
+        if not any(rows):
+            rows = [empty("search", "Nothing found", f"No page says anything about {query}.")]
+        return site(here, query, rows, id="results")
+
+    def screen_page(self, here: Here) -> Screen:
+        url = str(here.args["url"])
+        page = page_at(here, url)
+        if page is None:
+            gone = empty("globe", "This site cannot be reached", f"Nothing answers at {url}.")
+            again = Column([Button("Reload", "tonal", on=("reload",), id="reload")], align="center", pad=(0, 40))
+            return site(here, url, [gone, again])
+        rows: list[View | None] = [Text(str(page["title"]), "headline", pad=(48, 20), id="title")]
+        rows += [_part(part) for part in page["body"]]
+        return site(here, url, rows)
+
+    def do_reload(self, here: Here) -> None:
+        here.toast("Still nothing there")
+
+    def do_bookmark(self, here: Here, url: str) -> None:
+        marks = here.own["bookmarks"]
+        if any(mark["url"] == url for mark in marks):
+            here.own["bookmarks"] = [mark for mark in marks if mark["url"] != url]
+            here.toast("Bookmark removed")
+        else:
+            marks.append({"title": title_of(here, url), "url": url})
+            here.toast("Bookmark added")
+
+    def screen_menu(self, here: Here) -> Screen:
+        return Sheet(
+            Column([
+                item("History", lead=badge("history"), on=("instead", "history"), id="history"),
+                item("Bookmarks", lead=badge("bookmark"), on=("instead", "bookmarks"), id="bookmarks"),
+                item("Weather", lead=badge("sun_cloud"), on=("follow", "lark.example"), id="weather"),
+                item("Train tickets", lead=badge("train"), on=("follow", "wagtail.example"), id="trains"),
+            ])
+        )  # fmt: skip
+
+    def do_instead(self, here: Here, screen: str) -> None:
+        here.back()
+        here.go(screen)
+
+    def screen_history(self, here: Here) -> Screen:
+        rows: list[View | None] = []
+        day = ""
+        for visited in here.own["history"]:
+            then = datetime.fromisoformat(visited["time"] or here.phone["clock"])
+            if then.date().isoformat() != day:
+                day = then.date().isoformat()
+                rows.append(
+                    section(
+                        "Today" if then.date() == here.clock.date() else then.strftime("%A, %d %B").replace(" 0", " ")
+                    )
+                )
+            remove = icon_button(
+                "close", f"Remove {visited['title']}", ("unvisit", visited["url"], visited["time"]), id="remove"
+            )
+            rows.append(_link(visited["title"], visited["url"], "history", remove, then.strftime("%H:%M ")))
+        clear = icon_button("delete", "Clear history", ("go", "clear"), id="clear") if rows else None
+        nothing = empty("history", "No history", "Pages that you visit are listed here.")
+        return Page(ListView([*(rows or [nothing]), Space(60)], id="history"), bar=app_bar("History", clear))
+
+    def do_unvisit(self, here: Here, url: str, time: str) -> None:
+        here.own["history"] = [v for v in here.own["history"] if (v["url"], v["time"]) != (url, time)]
+
+    def screen_clear(self, here: Here) -> Screen:
+        return Dialog(
+            "Clear the history?",
+            Text("The list of the pages that you visited is deleted.", "body", "faint"),
+            [Button("Cancel", "text", on=("back",)), Button("Clear", "danger", on=("clear",), id="clear")],
+        )
+
+    def do_clear(self, here: Here) -> None:
+        here.own["history"] = []
+        here.back()
+        here.toast("History cleared")
+
+    def screen_bookmarks(self, here: Here) -> Screen:
+        rows: list[View | None] = [
+            _link(
+                m["title"],
+                m["url"],
+                "bookmark",
+                icon_button("close", f"Remove {m['title']}", ("bookmark", m["url"]), id="remove"),
+            )
+            for m in here.own["bookmarks"]
+        ]
+        nothing = empty("bookmark", "No bookmarks", "The ribbon beside an address keeps the page.")
+        return Page(ListView([*(rows or [nothing]), Space(60)], id="bookmarks"), bar=app_bar("Bookmarks"))
+
+
+def _link(title: str, url: str, icon: str, trail: View | None = None, before: str = "") -> View:
+    where = "Search" if url.startswith("search?q=") else url
+    return item(str(title), before + where, lead=badge(icon), trail=trail, on=("visit", url), id="link")
+
+
+def _part(part: State) -> View:
+    match part["kind"]:
+        case "head":
+            return Text(str(part["text"]), "title", pad=(48, 20, 48, 0))
+        case "link":
+            return Text(
+                str(part["text"]), "label", "primary", lines=2, on=("visit", part["url"]), id="link", pad=(48, 16)
+            )
+        case _:
+            return Text(str(part["text"]), "body", pad=(48, 8))
+
+
+def _found(here: Here, query: str) -> list[State]:
+    """The pages that have most of the words, each page's text and title taken together."""
+    words = [word for word in query.casefold().split() if len(word) > 1 or not word.isascii()]
+
+    def score(page: State) -> int:
+        text = " ".join(
+            [str(page["title"]), str(page["about"]), str(page["url"]), *(str(p["text"]) for p in page["body"])]
+        )
+        return sum((word in text.casefold()) + (word in str(page["title"]).casefold()) for word in words)
+
+    found = [page for page in here.own["pages"] if score(page)]
+    return sorted(found, key=lambda page: (-score(page), str(page["title"])))

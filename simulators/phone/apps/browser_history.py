@@ -1,0 +1,57 @@
+"""Going to a web address, from the Browser or from another app, and what it remembers of that."""
+
+from __future__ import annotations
+
+from simulators.phone import nav
+from simulators.phone.app import Here, State
+
+WEATHER, TRAINS = "lark.example", "wagtail.example"
+"""The two sites that are more than text."""
+
+
+def plain_address(address: str) -> str:
+    """An address without its scheme, `www.` and closing slash."""
+    short = address.strip().removeprefix("https://").removeprefix("http://").removeprefix("www.").rstrip("/")
+    host, slash, path = short.partition("/")
+    return host.lower() + slash + path
+
+
+def visit(phone: State, address: str) -> None:
+    """Opens an address in the Browser and remembers it; `maps:NAME` opens that place in Maps."""
+    app, colon, name = address.partition(":")
+    if colon and app == "maps":
+        nav.show(phone, "maps")
+        Here(phone, "maps").go("place", name=name)
+        return
+    url = plain_address(address)
+    nav.show(phone, "browser")
+    here = Here(phone, "browser")
+    remember(here, title_of(here, url), url)
+    host, _, path = url.partition("/")
+    if host == WEATHER:
+        here.go("weather", **({"city": path} if path else {}))
+    elif host == TRAINS:
+        here.go("trains")
+    else:
+        here.go("page", url=url)
+
+
+def page_at(here: Here, url: str) -> State | None:
+    return next((page for page in here.own["pages"] if page["url"] == url), None)
+
+
+def title_of(here: Here, url: str) -> str:
+    """What the Browser calls an address."""
+    page = page_at(here, url)
+    host, _, path = url.partition("/")
+    if page is not None:
+        return str(page["title"])
+    return f"Weather in {path}" if host == WEATHER and path else url
+
+
+def remember(here: Here, title: str, url: str) -> None:
+    """Puts a visit at the top of the history; the same address twice in a row stands there once."""
+    history: list[State] = here.own["history"]
+    if history and history[0]["url"] == url:
+        history.pop(0)
+    history.insert(0, {"title": title, "url": url, "time": here.clock.isoformat()})

@@ -1,0 +1,255 @@
+"""The train site of the Browser: looking for a train, choosing class, seat and coach, booking, cancelling.
+
+State, in `apps.browser`:
+- `trains`, the timetable, each `{number, origin, destination, depart, arrive (HH:MM), days: names as Mon, none for
+  every day, classes: [{name, price}]}`;
+- `journey` `{origin, destination, date (ISO, or empty for today)}`, what is looked for; `station`, what is searched;
+- `choice` `{class, seat: Window | Aisle, coach: Standard | Quiet | Family, passenger}`; `passengers` and `payments`
+  (names), `payment`;
+- `bookings`, the latest last, each `{number, train, origin, destination, date, depart, arrive, class, seat, coach,
+  place, passenger, payment, total, placed, status: Booked | Cancelled}`.
+"""
+
+from __future__ import annotations
+
+import zlib
+from datetime import date, datetime, timedelta
+
+from simulators.phone.app import Here, State
+from simulators.phone.apps.browser_history import TRAINS
+from simulators.phone.apps.browser_tickets import Tickets
+from simulators.phone.apps.browser_views import day_name, money, site
+from simulators.phone.views import Button, Chip, Column, Dialog, Field, ListView, Page, Row, Screen, Space, Text, View
+from simulators.phone.widgets import actions, app_bar, badge, empty, inset, item, marked, section
+
+TRAIN: State = {
+    "number": "", "origin": "", "destination": "", "depart": "09:00", "arrive": "10:00", "days": [], "classes": [],
+}  # fmt: skip
+BOOKING: State = {
+    "number": "", "train": "", "origin": "", "destination": "", "date": "", "depart": "", "arrive": "", "class": "",
+    "seat": "", "coach": "", "place": "", "passenger": "", "payment": "", "total": 0.0, "placed": "",
+    "status": "Booked",
+}  # fmt: skip
+FIRST_TRAINS: State = {
+    "journey": {"origin": "Quayside", "destination": "", "date": ""},
+    "choice": {"class": "", "seat": "", "coach": "Standard", "passenger": ""},
+    "passengers": ["Ines Varga"],
+    "payments": ["Tamarind card, ends 4417", "PennyPurse wallet"],
+    "payment": "Tamarind card, ends 4417",
+    "station": "",
+    "bookings": [],
+}
+_SEATS, _COACHES = ("Window", "Aisle"), ("Standard", "Quiet", "Family")
+_AHEAD = 14
+"""How many days can be chosen."""
+
+
+class Trains(Tickets):
+    """The part of the Browser that is the train site."""
+
+    def screen_trains(self, here: Here) -> Screen:
+        trip = here.own["journey"]
+        rows: list[View | None] = [
+            Text("Wagtail Trains", "headline", pad=(48, 16), lines=1),
+            item("From", str(trip["origin"]) or "Choose a station", lead=badge("train"), id="from",
+                 on=("station", "origin")),
+            item("To", str(trip["destination"]) or "Choose a station", lead=badge("place"), id="to",
+                 on=("station", "destination")),
+            item("Date", day_name(travel_day(here), here.clock), lead=badge("clock"), on=("go", "dates"), id="date"),
+            inset(Button("Swap stations", "text", "swap", on=("swap_stations",), id="swap")),
+            inset(Button("Find trains", on=("find",), id="find"), 8, 24),
+            section("My tickets"),
+            *self.ticket_rows(here),
+        ]  # fmt: skip
+        return site(here, TRAINS, rows)
+
+    def do_swap_stations(self, here: Here) -> None:
+        trip = here.own["journey"]
+        trip["origin"], trip["destination"] = trip["destination"], trip["origin"]
+
+    def do_station(self, here: Here, end: str) -> None:
+        here.own["station"] = ""
+        here.go("stations", end=end)
+
+    def screen_stations(self, here: Here) -> Screen:
+        end, wanted = str(here.args["end"]), str(here.own["station"]).strip().casefold()
+        names = sorted({str(t[key]) for t in here.own["trains"] for key in ("origin", "destination")})
+        rows: list[View | None] = [
+            item(name, lead=badge("train"), on=("choose_station", end, name), id="station")
+            for name in names if wanted in name.casefold()
+        ]  # fmt: skip
+        field = Field(["station"], hint="Search stations", kind="search", id="station", action="Search")
+        nothing = empty("train", "No such station", "Wagtail stops at no place of that name.")
+        title = "From" if end == "origin" else "To"
+        bar = Column([app_bar(title), inset(field, 0, 16)])
+        return Page(ListView([*(rows or [nothing]), Space(60)], id="stations"), bar=bar)
+
+    def do_choose_station(self, here: Here, end: str, name: str) -> None:
+        trip = here.own["journey"]
+        other = "destination" if end == "origin" else "origin"
+        if trip[other] == name:
+            trip[other] = trip[end]
+        trip[end], here.own["station"] = name, ""
+        here.back()
+
+    def screen_dates(self, here: Here) -> Screen:
+        chosen = travel_day(here)
+        days = [(here.clock.date() + timedelta(days=ahead)).isoformat() for ahead in range(_AHEAD)]
+        rows: list[View | None] = [
+            marked("radio", _long_day(day, here.clock), day == chosen, ("choose_date", day)) for day in days
+        ]
+        return Page(ListView([*rows, Space(60)], id="dates"), bar=app_bar("Date"))
+
+    def do_choose_date(self, here: Here, day: str) -> None:
+        here.own["journey"]["date"] = day
+        here.back()
+
+    def do_find(self, here: Here) -> None:
+        trip = here.own["journey"]
+        if not trip["origin"] or not trip["destination"]:
+            here.toast("Choose both stations first")
+            return
+        here.go("found", origin=trip["origin"], destination=trip["destination"], date=travel_day(here))
+
+    def screen_found(self, here: Here) -> Screen:
+        args = here.args
+        rows: list[View | None] = [
+            Text(f"{args['origin']} to {args['destination']}", "title", pad=(48, 12), lines=1, id="title"),
+            Text(day_name(str(args["date"]), here.clock), "body", "faint", pad=(48, 0), lines=1, id="date"),
+        ]
+        found = _running(here)
+        rows += [_row(train, str(args["date"])) for train in found]
+        if not found:
+            rows.append(empty("train", "No trains", "No train goes there on this day any more."))
+        return site(here, f"{TRAINS}/trains", rows, id="trains")
+
+    def do_train(self, here: Here, number: str, day: str) -> None:
+        here.own["choice"] = {"class": "", "seat": "", "coach": "Standard", "passenger": here.own["passengers"][0]}
+        here.go("train", number=number, date=day)
+
+    def screen_train(self, here: Here) -> Screen:
+        train, chosen = _train(here), here.own["choice"]
+        if train is None:
+            return site(here, TRAINS, [empty("train", "No such train", "It does not run any more.")])
+        rows: list[View | None] = [
+            Text(f"{train['depart']} to {train['arrive']}", "headline", pad=(48, 16, 48, 0), lines=1, id="times"),
+            Text(f"{train['origin']} to {train['destination']}", "body", pad=(48, 0), lines=1, id="way"),
+            Text(f"{_long_day(here.args['date'], here.clock)}, {_length(train)}, train {train['number']}", "body",
+                 "faint", pad=(48, 0), lines=2, id="about"),
+            section("Class"),
+            *(marked("radio", f"{c['name']} class, {money(c['price'])}", chosen["class"] == c["name"],
+                     ("pick", "class", c["name"])) for c in train["classes"]),
+            section("Seat"), _chips("seat", _SEATS, str(chosen["seat"])),
+            section("Coach"), _chips("coach", _COACHES, str(chosen["coach"])),
+            section("Passenger"),
+            item(str(chosen["passenger"]), "Tap to change", lead=badge("person"), on=("go", "who"), id="passenger"),
+            item(str(here.own["payment"]), "Pay with", lead=badge("card"), on=("go", "pay_with"), id="payment"),
+        ]  # fmt: skip
+        price = _price(train, str(chosen["class"]))
+        book = Button("Book" if price is None else f"Book, {money(price)}", on=("book",), id="book")
+        return site(here, f"{TRAINS}/{train['number']}", rows, foot=actions(book), id="train")
+
+    def do_pick(self, here: Here, what: str, name: str) -> None:
+        here.own["choice"][what] = name
+
+    def screen_who(self, here: Here) -> Screen:
+        rows: list[View | None] = [
+            marked("radio", str(name), here.own["choice"]["passenger"] == name, ("pick_back", "passenger", name))
+            for name in here.own["passengers"]
+        ]
+        return Dialog("Who travels?", Column(rows), [Button("Cancel", "text", on=("back",))])
+
+    def do_pick_back(self, here: Here, what: str, name: str) -> None:
+        here.own["choice"][what] = name
+        here.back()
+
+    def screen_pay_with(self, here: Here) -> Screen:
+        rows: list[View | None] = [
+            marked("radio", str(name), here.own["payment"] == name, ("pay_with", name)) for name in here.own["payments"]
+        ]
+        return Dialog("Pay with", Column(rows), [Button("Cancel", "text", on=("back",))])
+
+    def do_pay_with(self, here: Here, name: str) -> None:
+        here.own["payment"] = name
+        here.back()
+
+    def do_book(self, here: Here) -> None:
+        train, chosen = _train(here), here.own["choice"]
+        missing = [what for what in ("class", "seat") if not chosen[what]]
+        price = _price(train, str(chosen["class"])) if train else None
+        if train is None or missing or price is None:
+            here.toast(f"Choose a {' and a '.join(missing)} first" if missing else "This train cannot be booked")
+            return
+        number = f"T-{2040 + len(here.own['bookings']) + 1}"
+        here.own["bookings"].append({
+            "number": number, "train": train["number"], "origin": train["origin"],
+            "destination": train["destination"], "date": here.args["date"], "depart": train["depart"],
+            "arrive": train["arrive"], **chosen, "place": _place(number, chosen), "payment": here.own["payment"],
+            "total": price, "placed": here.clock.isoformat(), "status": "Booked",
+        })  # fmt: skip
+        while here.phone["nav"]["stacks"][self.id][-1]["screen"] not in ("trains", "home"):
+            here.back()
+        here.go("ticket", number=number)
+        here.toast("Booked")
+
+
+def travel_day(here: Here) -> str:
+    """The day that is looked for: what was chosen, today where that is nothing or over."""
+    today = here.clock.date().isoformat()
+    return max(str(here.own["journey"]["date"]), today)
+
+
+def _long_day(day: str, clock: datetime) -> str:
+    named = date.fromisoformat(day).strftime("%A, %d %B").replace(" 0", " ")
+    return f"Today, {named}" if day == clock.date().isoformat() else named
+
+
+def _running(here: Here) -> list[State]:
+    """The trains of the day that was asked for, those that have left already not among them."""
+    args, day = here.args, date.fromisoformat(here.args["date"])
+    now = here.clock.strftime("%H:%M") if day == here.clock.date() else ""
+    return sorted(
+        (
+            train for train in here.own["trains"]
+            if (train["origin"], train["destination"]) == (args["origin"], args["destination"])
+            and (not train["days"] or day.strftime("%a") in train["days"]) and train["depart"] > now
+        ),
+        key=lambda train: str(train["depart"]),
+    )  # fmt: skip
+
+
+def _train(here: Here) -> State | None:
+    return next((t for t in here.own["trains"] if t["number"] == here.args["number"]), None)
+
+
+def _price(train: State, name: str) -> float | None:
+    return next((float(c["price"]) for c in train["classes"] if c["name"] == name), None)
+
+
+def _length(train: State) -> str:
+    start, end = (int(t[:2]) * 60 + int(t[3:]) for t in (train["depart"], train["arrive"]))
+    hours, minutes = divmod((end - start) % 1440, 60)
+    return f"{hours} h {minutes:02} min" if hours else f"{minutes} min"
+
+
+def _place(number: str, chosen: State) -> str:
+    """Coach and seat, as they fall for a booking's number."""
+    seed = zlib.crc32(number.encode())
+    coach = {"Standard": 3, "Quiet": 6, "Family": 8}.get(str(chosen["coach"]), 3) + seed % 2
+    return f"Coach {coach}, seat {seed % 18 + 1}{'A' if chosen['seat'] == 'Window' else 'B'}"
+
+
+def _row(train: State, day: str) -> View:
+    least = min((float(c["price"]) for c in train["classes"]), default=0.0)
+    words = [
+        Text(f"{train['depart']} to {train['arrive']}", "strong", lines=1, id="times"),
+        Text(f"{_length(train)}, train {train['number']}, from {money(least)}", "sub", "faint", lines=1, id="about"),
+    ]
+    return Column(list(words), pad=(48, 20), gap=8, on=("train", train["number"], day), id="train_row")
+
+
+def _chips(what: str, names: tuple[str, ...], chosen: str) -> View:
+    chips: list[View | None] = [
+        Chip(name, on=("pick", what, name), checkable=True, checked=name == chosen, grow=1, id=what) for name in names
+    ]
+    return Row(chips, gap=16, pad=(48, 8))

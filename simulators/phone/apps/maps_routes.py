@@ -1,0 +1,140 @@
+"""Ways through the town: how long each takes, over which legs, and when one can leave.
+
+What `routes` says of a way goes before what is worked out from metres, speeds and bus lines.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from itertools import pairwise
+from math import ceil, hypot
+from typing import Any
+
+State = dict[str, Any]
+MODES = ("Walk", "Bus", "Bike", "Car")
+_DETOUR = 1.25
+"""How much longer streets are than the straight line."""
+_RIDE, _STOP, _CHANGE = 330, 1, 3
+"""A bus: metres in a minute, minutes at a stop, minutes for a change."""
+_DAY = 24 * 60
+
+
+def legs(own: State, origin: str, destination: str, mode: str) -> list[State]:
+    """The legs of a way, each `{how, line, origin, destination, minutes, stops}`; none where there is no way."""
+    said = next(
+        (
+            r
+            for r in own["routes"]
+            if (r["origin"], r["destination"], r["mode"]) == (origin, destination, mode) and r["legs"]
+        ),
+        None,
+    )
+    if said is not None:
+        return [
+            {"how": mode, "line": "", "origin": origin, "destination": destination, "stops": 0} | leg
+            for leg in said["legs"]
+        ]
+    start, end = _spot(own, origin), _spot(own, destination)
+    if start is None or end is None or origin == destination:
+        return []
+    if mode == "Bus":
+        return min(_rides(own, start, end), key=lambda way: total(way), default=[])
+    return [_leg(mode, start, end, _minutes(own, start, end, mode))]
+
+
+def total(way: list[State]) -> int:
+    """The minutes of a way, changes from bus to bus in them."""
+    rides = _rides_in(way)
+    return sum(int(leg["minutes"]) for leg in way) + _CHANGE * max(0, rides - 1)
+
+
+def _rides_in(way: list[State]) -> int:
+    return len([leg for leg in way if leg["how"] == "Bus"])
+
+
+def changes(way: list[State]) -> int:
+    return max(0, _rides_in(way) - 1)
+
+
+def departures(own: State, way: list[State], after: datetime, count: int = 5) -> list[datetime]:
+    """When one can leave: at once, or so that the bus is there; the earliest first."""
+    walk = 0
+    for leg in way:
+        if leg["how"] == "Bus":
+            line = next((line for line in own["lines"] if line["name"] == leg["line"]), None)
+            return list(_buses(line, after, walk, count)) if line else [after]
+        walk += int(leg["minutes"])
+    return [after + timedelta(minutes=15 * n) for n in range(count)]
+
+
+def _buses(line: State, after: datetime, walk: int, count: int) -> Iterator[datetime]:
+    """Times to leave for the next buses of a line, which is `walk` minutes away."""
+    first, last = (int(t[:2]) * 60 + int(t[3:]) for t in (line["first"], line["last"]))
+    span, every = (last - first) % _DAY, max(1, int(line["every"]))
+    day = after.replace(hour=0, minute=0, second=0, microsecond=0) - timedelta(days=1)
+    given = 0
+    for ahead in range(3):
+        for since in range(0, span + 1, every):
+            leave = day + timedelta(days=ahead, minutes=first + since - walk)
+            if leave >= after and given < count:
+                given += 1
+                yield leave
+
+
+def _rides(own: State, start: State, end: State) -> Iterator[list[State]]:
+    """Each way by one bus, or by two that share a stop."""
+    for line in own["lines"]:
+        on, off = _nearest(line, start), _nearest(line, end)
+        if on["name"] != off["name"]:
+            yield [*_afoot(own, start, on), _ride(line, on, off), *_afoot(own, off, end)]
+        for other in own["lines"]:
+            out = _nearest(other, end)
+            for stop in line["stops"]:
+                shared = next((s for s in other["stops"] if s["name"] == stop["name"]), None)
+                if other is not line and shared and stop["name"] not in (on["name"], out["name"]):
+                    yield [
+                        *_afoot(own, start, on), _ride(line, on, stop), _ride(other, shared, out),
+                        *_afoot(own, out, end),
+                    ]  # fmt: skip
+
+
+def _ride(line: State, on: State, off: State) -> State:
+    names = [stop["name"] for stop in line["stops"]]
+    first, last = sorted((names.index(on["name"]), names.index(off["name"])))
+    way = line["stops"][first : last + 1]
+    metres = sum(_metres(a, b) for a, b in pairwise(way))
+    leg = _leg("Bus", on, off, ceil(metres / _RIDE) + _STOP * (last - first))
+    return leg | {"line": str(line["name"]), "stops": last - first}
+
+
+def _afoot(own: State, start: State, end: State) -> list[State]:
+    minutes = _minutes(own, start, end, "Walk")
+    return [_leg("Walk", start, end, minutes)] if minutes else []
+
+
+def _leg(how: str, start: State, end: State, minutes: int) -> State:
+    return {"how": how, "line": "", "origin": start["name"], "destination": end["name"], "minutes": minutes, "stops": 0}
+
+
+def _spot(own: State, name: str) -> State | None:
+    return next((place for place in own["places"] if place["name"] == name), None)
+
+
+def _nearest(line: State, spot: State) -> State:
+    nearest: State = min(line["stops"], key=lambda stop: _metres(stop, spot))
+    return nearest
+
+
+def _metres(a: State, b: State) -> float:
+    return _DETOUR * hypot(float(a["x"]) - float(b["x"]), float(a["y"]) - float(b["y"]))
+
+
+def _minutes(own: State, start: State, end: State, mode: str) -> int:
+    return ceil(_metres(start, end) / float(own["speeds"][mode]))
+
+
+def metres(own: State, origin: str, destination: str) -> int:
+    """How far it is by the streets."""
+    start, end = _spot(own, origin), _spot(own, destination)
+    return round(_metres(start, end)) if start and end else 0

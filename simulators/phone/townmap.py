@@ -1,0 +1,134 @@
+"""A drawn map of the town in which the phone is: streets, blocks, a canal, parks; pins and a way on top.
+
+A key is `x,y,wide|pins|way`: the middle and the width of what is shown, in metres; pins as `x,y,#rrggbb` and the way as
+`x,y`, each separated by `;`. East and south are positive.
+"""
+
+from __future__ import annotations
+
+import zlib
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from simulators.phone.theme import RGB
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+    from PIL.ImageDraw import ImageDraw
+
+_OVER = 2
+_STREET = 240
+"""Metres between two streets."""
+_CANAL = ((-2000, 2900), (600, 2500), (1700, 2150), (2600, 2200), (3700, 1650), (4700, 1750), (9000, 900))
+_PARKS = (
+    ((1500, 2350), (2350, 2350), (2250, 2950), (1450, 2900)),
+    ((3450, 350), (4300, 300), (4450, 950), (3550, 1000)),
+    ((4150, 2850), (4750, 2800), (4800, 3300), (4200, 3350)),
+    ((350, 700), (900, 650), (850, 1150), (300, 1200)),
+)
+_LAKE = (3700, 500, 4150, 820)
+
+
+@lru_cache(maxsize=48)
+def town(key: str, width: int, height: int, dark: bool) -> Image:
+    """The piece of the town that a key names."""
+    from PIL import Image, ImageDraw
+
+    where, pins, way = (key + "||").split("|")[:3]
+    x, y, wide = (float(n) for n in where.split(","))
+    view = _View(x, y, width * _OVER / wide, width * _OVER, height * _OVER)
+    big = Image.new("RGB", (width * _OVER, height * _OVER), (38, 42, 52) if dark else (240, 238, 232))
+    draw = ImageDraw.Draw(big)
+    _ground(draw, view, dark)
+    if way:
+        points = [view.at(*_pair(point)) for point in way.split(";")]
+        draw.line(points, fill=(255, 255, 255), width=18 * _OVER, joint="curve")
+        draw.line(points, fill=(48, 106, 214), width=12 * _OVER, joint="curve")
+    for pin in filter(None, pins.split(";")):
+        place, _, colour = pin.rpartition(",")
+        _pin(draw, view.at(*_pair(place)), _rgb(colour))
+    return big.resize((width, height), Image.Resampling.BOX)
+
+
+class _View:
+    """Metres to pixels."""
+
+    def __init__(self, x: float, y: float, scale: float, width: int, height: int) -> None:
+        self.x, self.y, self.scale, self.width, self.height = x, y, scale, width, height
+
+    def at(self, x: float, y: float) -> tuple[float, float]:
+        return self.width / 2 + (x - self.x) * self.scale, self.height / 2 + (y - self.y) * self.scale
+
+    def edges(self) -> tuple[int, int, int, int]:
+        """The first and last street to the east, and to the south."""
+        across, along = self.width / self.scale / 2, self.height / self.scale / 2
+        return (
+            int((self.x - across) // _STREET),
+            int((self.x + across) // _STREET) + 1,
+            int((self.y - along) // _STREET),
+            int((self.y + along) // _STREET) + 1,
+        )
+
+
+def _pair(text: str) -> tuple[float, float]:
+    x, _, y = text.partition(",")
+    return float(x), float(y)
+
+
+def _rgb(name: str) -> RGB:
+    return int(name[1:3], 16), int(name[3:5], 16), int(name[5:7], 16)
+
+
+def _ground(draw: ImageDraw, view: _View, dark: bool) -> None:
+    block, street, main = (
+        ((48, 52, 64), (70, 76, 90), (96, 92, 76)) if dark else ((230, 227, 219), (255,) * 3, (252, 228, 160))
+    )
+    left, right, top, low = view.edges()
+    for i in range(left, right):
+        for j in range(top, low):
+            seed = zlib.crc32(f"{i},{j}".encode())
+            for part in range(2):
+                x = i * _STREET + 26 + part * (94 + seed % 40)
+                y = j * _STREET + 26 + (seed >> (4 + part)) % 30
+                deep = 110 + (seed >> (8 + part)) % 80
+                a, b = view.at(x, y), view.at(x + 74 + (seed >> (12 + part)) % 20, y + deep)
+                draw.rectangle((*a, *b), fill=block)
+    for i in range(left, right + 1):
+        _street(
+            draw,
+            view,
+            (i * _STREET, -9e3),
+            (i * _STREET, 9e3),
+            main if i % 5 == 2 else street,
+            34 if i % 5 == 2 else 20,
+        )
+    for j in range(top, low + 1):
+        _street(
+            draw,
+            view,
+            (-9e3, j * _STREET),
+            (9e3, j * _STREET),
+            main if j % 4 == 1 else street,
+            34 if j % 4 == 1 else 20,
+        )
+    park, water = ((42, 72, 54), (40, 66, 104)) if dark else ((200, 226, 186), (168, 208, 236))
+    for corners in _PARKS:
+        draw.polygon([view.at(*corner) for corner in corners], fill=park)
+    draw.ellipse((*view.at(*_LAKE[:2]), *view.at(*_LAKE[2:])), fill=water)
+    draw.line([view.at(*point) for point in _CANAL], fill=water, width=max(2, round(110 * view.scale)), joint="curve")
+    for x in (720, 1680, 2640, 3600, 4560):
+        _street(draw, view, (x, 1400), (x, 2900), main if x == 1680 else street, 30)
+
+
+def _street(
+    draw: ImageDraw, view: _View, start: tuple[float, float], end: tuple[float, float], rgb: RGB, wide: int
+) -> None:
+    draw.line([view.at(*start), view.at(*end)], fill=rgb, width=max(2, round(wide * view.scale)))
+
+
+def _pin(draw: ImageDraw, at: tuple[float, float], rgb: RGB) -> None:
+    x, y = at
+    r = 26 * _OVER
+    draw.polygon([(x, y), (x - r * 0.8, y - r * 1.5), (x + r * 0.8, y - r * 1.5)], fill=rgb)
+    draw.ellipse((x - r, y - r * 2.9, x + r, y - r * 0.9), fill=rgb)
+    draw.ellipse((x - r * 0.4, y - r * 2.3, x + r * 0.4, y - r * 1.5), fill=(255, 255, 255))
