@@ -1,4 +1,4 @@
-"""Switches, radio buttons and check boxes: found in the picture, their state drawn as a character where they stand."""
+"""Switches, radio buttons, check boxes and icons: found in the picture, what they say drawn as characters there."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import numpy as np
 from lab.uitree import Bounds, UiTree
 from screens.phone.fit import Fit
 from screens.phone.glyphs import glyphs, width_of
+from screens.phone.icons import icons
 from screens.phone.ink import any_along, from_edges, inked, paper_of, spans_of
 from screens.phone.items import Words, rounded
 from screens.phone.paint import BLANK, Cells
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     Grid = NDArray[np.uint32]
     Mask = NDArray[np.bool_]
 
-Kind = Literal["radio", "check", "switch"]
+Kind = Literal["radio", "check", "switch", "icon"]
 
 _KINDS: dict[str, Kind] = {"RadioButton": "radio", "CheckBox": "check", "Switch": "switch", "SwitchCompat": "switch",
                            "SwitchMaterial": "switch", "MaterialSwitch": "switch"}  # fmt: skip
@@ -36,11 +37,12 @@ _SPARE = 16
 
 
 class Control(NamedTuple):
-    """A node that is on or off, as its tree states it: its box in pixels of the screen."""
+    """A node that is on or off, as its tree states it, or a button with a `sign`: its box in pixels of the screen."""
 
     box: Bounds
     kind: Kind
     on: bool
+    sign: str = ""
 
 
 class Seen(NamedTuple):
@@ -57,12 +59,14 @@ class Seen(NamedTuple):
 def controls(tree: UiTree, size: tuple[int, int]) -> list[Control]:
     """The controls of a tree on a screen of `size` pixels."""
     screen = Bounds(0, 0, *size)
-    return [
+    checked = [
         Control(box, kind, node.checked)
         for node in tree.nodes()
         if node.checkable and (kind := _KINDS.get(node.cls.rpartition(".")[2])) is not None
         if (box := node.bounds.cut(screen)).area and box.height < 0.15 * size[1]
-    ][:_MOST]
+    ]
+    drawn = [Control(box, "icon", False, sign) for root in tree.roots for box, sign in icons(root, screen) if sign]
+    return [*checked, *drawn][:_MOST]
 
 
 def look(control: Control, raw: Grid, scale: tuple[int, int], texts: Sequence[Bounds]) -> Seen | None:
@@ -83,7 +87,7 @@ def look(control: Control, raw: Grid, scale: tuple[int, int], texts: Sequence[Bo
     mask = inked(pixels, paper, True)
     if mask[0, 0] or mask[0, -1] or mask[-1, 0] or mask[-1, -1]:
         mask &= ~from_edges(mask)
-    found = _blob(mask, control.kind, scale)
+    found = _whole(mask, scale) if control.kind == "icon" else _blob(mask, control.kind, scale)
     if found is None:
         return None
     left, top, right, bottom = found
@@ -129,6 +133,16 @@ def _blob(mask: Mask, kind: Kind, scale: tuple[int, int]) -> tuple[int, int, int
     return None
 
 
+def _whole(mask: Mask, scale: tuple[int, int]) -> tuple[int, int, int, int] | None:
+    """All of a mask's ink if an icon may be drawn so: left, top, right, bottom."""
+    rows, columns = np.flatnonzero(any_along(mask, 1)), np.flatnonzero(any_along(mask, 0))
+    if not len(rows) or not len(columns):
+        return None
+    left, top, right, bottom = int(columns[0]), int(rows[0]), int(columns[-1]) + 1, int(rows[-1]) + 1
+    sides = (right - left) * scale[0], (bottom - top) * scale[1]
+    return (left, top, right, bottom) if min(sides) >= 8 and max(sides) <= 130 else None
+
+
 def _strongest(pixels: Grid, paper: int) -> int:
     """The colour that is furthest from the paper."""
     values = np.ascontiguousarray(pixels).view(np.uint8).reshape(-1, 4)[:, :3].astype(np.int32)
@@ -149,10 +163,10 @@ def states(seen: Sequence[Seen], texts: Sequence[Placed], fit: Fit) -> list[Plac
     for one in seen:
         columns = fit.column(one.ink.right) - fit.column(one.ink.left)
         line = glyphs(_sign(one.control, columns))
-        column = rounded(fit.column((one.ink.left + one.ink.right) / 2) - len(line) / 2)
+        column = rounded(fit.column((one.ink.left + one.ink.right) / 2) - width_of(line) / 2)
         for row in _rows(one, texts, fit):
-            cells = {(row, column + offset) for offset in range(-1, len(line) + 1)}
-            if not cells & taken and 0 <= row < fit.rows and column >= 0 and column + len(line) <= fit.cols:
+            cells = {(row, column + offset) for offset in range(-1, width_of(line) + 1)}
+            if not cells & taken and 0 <= row < fit.rows and column >= 0 and column + width_of(line) <= fit.cols:
                 taken |= cells
                 middle = (one.ink.top + one.ink.bottom) / 2
                 words = Words(line, one.ink, one.ink, one.control.box, middle, 1, 1, one.colour, one.paper, True)
@@ -181,6 +195,8 @@ def _rows(one: Seen, texts: Sequence[Placed], fit: Fit) -> list[int]:
 
 
 def _sign(control: Control, columns: float) -> str:
+    if control.kind == "icon":
+        return control.sign
     if control.kind != "switch":
         return _SIGNS[control.kind, control.on]
     rail = "━" * (min(max(2, rounded(columns)), _LONGEST) - 1)

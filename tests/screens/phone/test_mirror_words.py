@@ -159,7 +159,7 @@ def test_a_description_is_drawn_only_where_its_words_are_in_the_picture() -> Non
         Node(Bounds(900, 100, 1000, 200), desc="Navigate up", cls="android.widget.ImageButton", clickable=True),
     ]
     sheet.pen.ellipse((920, 120, 980, 180), fill=(0, 0, 0))
-    assert [found.strip() for found in drawn(sheet)[0] if found.strip()] == ["Network and internet"]
+    assert [found.strip() for found in drawn(sheet)[0] if found.strip()] == ["←", "Network and internet"]
 
 
 def test_a_hidden_label_of_an_icon_is_not_drawn_over_it() -> None:
