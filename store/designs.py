@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
-from lab.design.revision import VERSION, WRITING, Revision, RevisionLine, Subject, check_next
+from lab.design.revision import VERSION, WRITING, Revision, RevisionLine, Subject, check_next, subject_of
 from lab.errors import LabError
+from lab.task import Task
+from lab.trace import AnyEvent, Started
 from lab.wire import decode, encode, escape_surrogates
 
 _INSERT = "INSERT INTO design VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
@@ -31,6 +33,9 @@ class Designs:
         raise NotImplementedError
 
     def _writing(self) -> AbstractContextManager[sqlite3.Connection]:
+        raise NotImplementedError
+
+    def events(self, trace_id: str, after: int = -1) -> Iterator[AnyEvent]:
         raise NotImplementedError
 
     def append_revision(self, revision: Revision) -> list[Revision]:
@@ -86,6 +91,15 @@ class Designs:
         return [
             id for (id,) in self._read("SELECT id FROM trace WHERE task = ? ORDER BY n DESC", escape_surrogates(task))
         ]
+
+    def latest_run(self, subject: Subject) -> str | None:
+        """The newest run in which exactly this was asked; None where there is none."""
+        return next((id for id in self.runs_of(subject.task) if subject_of(self._asked(id)) == subject), None)
+
+    def _asked(self, trace_id: str) -> Task:
+        first = next(self.events(trace_id))
+        assert isinstance(first, Started)
+        return first.task
 
     def _design_rows(self, sql: str, *values: Any) -> list[Any]:
         """What a query finds; nothing in a file of the first schema that is only read."""

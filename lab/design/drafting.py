@@ -4,19 +4,39 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from lab.design.outline import fresh_id
 from lab.design.revision import Design
+from lab.errors import LabError
 from lab.plain import plain
 from lab.task import GoldenStep, InformationUnit, Task, Tdg, TdgNode
-from lab.trace import ENDING, Action, Observation, Step
+from lab.trace import ENDING, Action, Observation, Step, Trace
 from lab.uitree import UiTree
 
+Beginning = Literal["task", "golden", "run"]
 _PASSING = frozenset({"navigate_home", "navigate_back", "press_recent", "wait", "scroll", "swipe", "keyboard_enter"})
 """Acts that only lead to others; no node stands for one alone."""
 _LAUNCHERS = ("launcher", "home", "systemui")
 _LONGEST = 60
+
+
+BEGINNINGS: dict[Beginning, str] = {"task": "the task's own", "golden": "golden steps", "run": "the run's steps"}
+"""What a first draft can be made from, in words."""
+
+
+def begun(source: Beginning, task: Task, trace: Trace | None) -> Design:
+    """A first draft; a `LabError` says what is not there to make it from."""
+    if source == "run" and trace is None:
+        raise LabError(f"task {task.id}", "has no run in this file.", "A built-in task is run by `hitlab live TASK`.")
+    if source == "run" and trace is not None:
+        made = of_run(trace.id, trace.steps)
+    else:
+        made = shipped(task) if source == "task" else of_golden(task.golden)
+    if made == Design():
+        kinds = {"task": "no design of its own", "golden": "no golden steps", "run": "no step that does anything"}
+        raise LabError(f"task {task.id}", f"has {kinds[source]}.")
+    return made
 
 
 def shipped(task: Task) -> Design:
