@@ -13,6 +13,7 @@ from simulators.phone.apps.calendar import Calendar
 from simulators.phone.apps.clock import Clock
 from simulators.phone.apps.contacts import Contacts
 from simulators.phone.apps.food import Food
+from simulators.phone.apps.gallery import Gallery
 from simulators.phone.apps.launcher import Launcher
 from simulators.phone.apps.mail import Mail
 from simulators.phone.apps.maps import Maps
@@ -21,6 +22,7 @@ from simulators.phone.apps.messages import Messages
 from simulators.phone.apps.notes import Notes
 from simulators.phone.apps.quillbarn import Quillbarn
 from simulators.phone.apps.settings import Settings
+from simulators.phone.apps.social import Social
 from simulators.phone.apps.supper import Supper
 from simulators.phone.apps.teamchat import TeamChat
 
@@ -32,7 +34,9 @@ APPS: dict[str, App] = {
         Contacts(),
         Mail(),
         Calendar(),
+        Gallery(),
         TeamChat(),
+        Social(),
         Browser(),
         Maps(),
         Food(),

@@ -53,7 +53,7 @@ class Brush:
         self.draw.ellipse((a[0], a[1], a[2], a[3]), fill=rgb)
 
     def box(self, left: float, top: float, right: float, low: float, rgb: RGB, r: float = 0) -> None:
-        a = self._at(left, top, right, low)
+        a = self._at(left, top, right, max(top, low))
         self.draw.rounded_rectangle((a[0], a[1], a[2], a[3]), r * self.scale, fill=rgb)
 
     def shape(self, rgb: RGB, *n: float) -> None:
