@@ -20,6 +20,7 @@ examples:
   hitlab                                    the lab itself: runs, tasks, devices
   hitlab demo                               one episode on the embedded phone; you are the user
   hitlab live usual_lunch --headless        the same without a screen, a script answers
+  hitlab run --all --attempts 3             an agent over every task, three times each: pass@k
   hitlab import runs/ --db study.db         bring in KnowU-Bench or MobileWorld runs
   hitlab replay 019a@7                      a run, opened at step 7
   hitlab traces --json | jq '.[].score'     one JSON document, from each command that prints
@@ -89,7 +90,10 @@ def build_parser() -> argparse.ArgumentParser:
     _database(parser)
     commands = parser.add_subparsers(title="commands", metavar="COMMAND")
     _run_commands(commands)
+    _batch_commands(commands)
+    _debug_commands(commands)
     _record_commands(commands)
+    _author_command(commands)
     _about_commands(commands)
     return parser
 
@@ -129,6 +133,13 @@ def _seconds(text: str) -> float:
     return value
 
 
+def _share(text: str) -> float:
+    value = float(text)
+    if not 0 <= value <= 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number from 0 to 1")
+    return value
+
+
 def _run_commands(commands: Commands) -> None:
     demo = _command(commands, "demo", "lab.commands.runs:demo", "run one episode on the embedded phone")
     demo.add_argument("--headless", action="store_true", help="no screen: a script answers; print the result")
@@ -137,7 +148,7 @@ def _run_commands(commands: Commands) -> None:
     live = _command(commands, "live", "lab.commands.runs:live", "run a task: an agent works, a person answers")
     live.add_argument("task", nargs="?", metavar="TASK", help="a built-in task's name or a task file")
     live.add_argument("--resume", metavar="ID", help="go on with an open run: phone, dialogue and draft as they were")
-    live.add_argument("--agent", metavar="NAME", help="rule (default), or recorded:ID to do again what a run did")
+    live.add_argument("--agent", metavar="NAME", help="rule (default), model:NAME, process:COMMAND, recorded:ID")
     live.add_argument("--user", metavar="WHO", help="human (default on a screen), script, or script:FILE")
     live.add_argument("--persona", metavar="NAME", help="another persona: a built-in name or a profile file")
     live.add_argument("--log", choices=("clean", "noise", "none"), help="which history the agent sees")
@@ -146,14 +157,67 @@ def _run_commands(commands: Commands) -> None:
     live.add_argument("--as", dest="person", metavar="CODE", help="your study code (never a name)")
     live.add_argument("--no-mirror", action="store_true", help="the person does not see the phone (recorded)")
     live.add_argument("--seed", type=int, metavar="N", help="shuffles the phone's menus and lists (default 0)")
+    live.add_argument("--vary", type=int, metavar="N", help="the task in another world: names and prices by this seed")
     live.add_argument("--pace", type=_seconds, metavar="S", help="least seconds between two turns")
     live.add_argument("--headless", action="store_true", help="no screen; print the result")
+    _breaks(live)
     output = live.add_mutually_exclusive_group()
     output.add_argument("--json", action="store_true", help="print exactly one JSON document")
     output.add_argument("--events", action="store_true", help="print each event as a JSON line after its commit")
 
     replay = _command(commands, "replay", "lab.commands.runs:replay", "play a run back, step by step")
     replay.add_argument("run_id", metavar="ID[@STEP]", help="a run's id or its beginning, and the step to open at")
+
+
+def _batch_commands(commands: Commands) -> None:
+    run = _command(commands, "run", "lab.commands.batch:run", "run an agent over many tasks: passes, pass@k, cost")
+    run.add_argument("tasks", nargs="*", metavar="TASK", help="built-in tasks' names or task files")
+    run.add_argument("--all", action="store_true", help="every built-in task")
+    kinds = ("general", "personalized", "proactive")
+    run.add_argument("--kind", dest="kinds", action="append", choices=kinds, help="only these (may be given again)")
+    run.add_argument(
+        "--agent", default="rule", metavar="NAME", help="rule (default), model:NAME, process:COMMAND, recorded:ID"
+    )
+    run.add_argument("--user", default="script", metavar="WHO", help="script (default: the task's own) or script:FILE")
+    run.add_argument("--persona", metavar="NAME", help="another persona: a built-in name or a profile file")
+    run.add_argument("--log", choices=("clean", "noise", "none"), help="which history the agent sees")
+    run.add_argument("--attempts", type=int, default=1, metavar="K", help="runs per task (default 1)")
+    run.add_argument("--until-pass", action="store_true", help="no more attempts at a task once one passed")
+    run.add_argument("--seed", type=int, metavar="N", help="shuffles the phone's menus and lists (default 0)")
+    run.add_argument("--vary", type=int, metavar="N", help="the tasks in another world: names and prices by this seed")
+    run.add_argument("--fail-under", type=_share, metavar="X", help="exit 1 where pass@K is under X (0 to 1)")
+    _json(run)
+
+
+def _breaks(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--break", dest="breaks", action="append", metavar="WHERE",
+        help="stand still before step:7, action:input_text, app:NAME, text:WORDS or ask (may be given again)",
+    )  # fmt: skip
+
+
+def _debug_commands(commands: Commands) -> None:
+    fork = _command(commands, "fork", "lab.commands.debugging:fork", "go on from a step of a run in another way")
+    fork.add_argument("place", metavar="ID@STEP", help="a run, and the step (from 1) that is to go otherwise")
+    fork.add_argument("--say", metavar="TEXT", help="another reply to the question of that step")
+    decision = fork.add_mutually_exclusive_group()
+    decision.add_argument("--accept", dest="decision", action="store_const", const="accept", help="accept the proposal")
+    decision.add_argument("--reject", dest="decision", action="store_const", const="reject", help="reject the proposal")
+    fork.add_argument("--action", metavar="JSON", help="another action, as `hitlab schema action` says")
+    fork.add_argument("--agent", metavar="NAME", help="another agent, which proposes from that step on")
+    fork.add_argument("--persona", metavar="NAME", help="another persona: a built-in name or a profile file")
+    fork.add_argument("--log", choices=("clean", "noise", "none"), help="another history for the agent to see")
+    fork.add_argument("--user", metavar="WHO", help="who answers from there on: human, script, or script:FILE")
+    fork.add_argument("--gate", choices=("pass", "ask"), help="ask: each action waits for your word")
+    fork.add_argument("--as", dest="person", metavar="CODE", help="your study code (never a name)")
+    fork.add_argument("--pace", type=_seconds, metavar="S", help="least seconds between two turns")
+    fork.add_argument("--headless", action="store_true", help="no screen; print the result")
+    _breaks(fork)
+    _json(fork)
+
+    family = _command(commands, "family", "lab.commands.debugging:family", "list the runs forked from one another")
+    family.add_argument("run_id", metavar="ID", help="any run of the family: its id or its beginning")
+    _json(family)
 
 
 def _record_commands(commands: Commands) -> None:
@@ -174,6 +238,26 @@ def _record_commands(commands: Commands) -> None:
     pack.add_argument("out", metavar="OUT.db", help="the copy; must not exist")
     pack.add_argument("--no-images", action="store_true", help="leave the screenshots out")
     _json(pack)
+
+
+def _author_command(commands: Commands) -> None:
+    author = _command(commands, "author", "lab.commands.authoring:author", "draft, verify and freeze a task's design")
+    author.add_argument("target", nargs="?", metavar="TASK|ID", help="a task's name or file, or a run of it")
+    author.add_argument("--run", dest="run_id", metavar="ID", help="the run to look at (default: the newest)")
+    author.add_argument("--as", dest="person", metavar="CODE", help="your study code (never a name)")
+    act = author.add_mutually_exclusive_group()
+    act.add_argument("--show", action="store_true", help="print the design, what is wrong with it, and its history")
+    act.add_argument("--list", action="store_true", help="list the designs in the database")
+    act.add_argument("--begin", choices=("task", "golden", "run"), help="a draft from what is there already")
+    act.add_argument("--draft", metavar="FILE", help="lay tdg, branches, units or rubric from a YAML file into a draft")
+    act.add_argument("--submit", action="store_true", help="hand the draft to another person")
+    act.add_argument("--verify", action="store_true", help="freeze what another person submitted")
+    act.add_argument("--object", dest="objection", metavar="WORDS", help="send it back and say why")
+    act.add_argument("--reopen", action="store_true", help="take it back into a draft; a frozen one as a new version")
+    act.add_argument("--settle", metavar="REVISION", help="say which of two drafts made at once stands")
+    act.add_argument("--out", metavar="FILE", help="write the frozen design as YAML that a task file can hold")
+    author.add_argument("--even-draft", action="store_true", help="with --out: write it as it stands, frozen or not")
+    _json(author)
 
 
 def _about_commands(commands: Commands) -> None:

@@ -59,11 +59,23 @@ class Seats(NamedTuple):
     person: Agent | None = None
 
 
+class Given(NamedTuple):
+    """What a fork says in another's place: a proposal as the gate decided on it, the reply to its question, or both."""
+
+    proposed: Proposed | None = None
+    decision: Decision | None = None
+    reply: Reply | None = None
+
+
+NOTHING = Given()
+
+
 class Unfinished(NamedTuple):
-    """The turn that a cut-off run had begun: its question stands again, and an answer already given counts."""
+    """The turn a cut-off run or a fork had begun: its question stands again, and an answer already given counts."""
 
     asked: Asked | None = None
     answered: Answered | None = None
+    given: Given = NOTHING
 
 
 def run(
@@ -83,7 +95,9 @@ def run(
     loop = _Loop(brief, seats, control, keep, list(history))
     try:
         if unfinished is not None and unfinished.asked is not None:
-            yield from loop.finish(unfinished)
+            yield from loop.finish(unfinished.asked, unfinished)
+        elif unfinished is not None and unfinished.given.proposed is not None:
+            yield from loop.turn(unfinished.given)
         while not loop.over and len(loop.steps) < brief.budget:
             yield from loop.turn()
         yield loop.end("completed" if loop.over else "budget", judge)
@@ -109,14 +123,14 @@ class _Loop:
         done = self.steps[-1].action if self.steps else None
         return done is not None and done.kind in ENDING
 
-    def turn(self) -> Iterator[AnyEvent]:
-        """Observe, propose, decide, then ask or act; ends in one Step."""
+    def turn(self, given: Given = NOTHING) -> Iterator[AnyEvent]:
+        """Observe, propose, decide, then ask or act, as far as it is not given; ends in one Step."""
         self.control.begin_turn()
         started = now()
         screen = self.seats.device.observe()
         before = self.keep.screen(screen)
-        proposed = self._propose(screen)
-        decision = self.seats.gate.decide(proposed, screen, self.steps, self.control.stop)
+        proposed = given.proposed or self._propose(screen)
+        decision = given.decision or self.seats.gate.decide(proposed, screen, self.steps, self.control.stop)
         action = decision.action
         question: Question | None = None
         reply: Reply | None = None
@@ -130,20 +144,20 @@ class _Loop:
                 decision=decision,
             )
             yield asked
-            question, reply = asked.question, self._reply(asked.question)
+            question, reply = asked.question, given.reply or self._reply(asked.question)
             yield Answered(index=asked.index, reply=reply)
+        elif action is not None and action.kind == "other":
+            error = action.text or "this is no action that a phone can do"
         elif action is not None and action.kind not in ENDING:
             self.control.before_act()
             yield Acting(index=len(self.steps), action=action)
             error = self._perform(action)
         yield self._close(before, proposed, decision, question, reply, error, started)
 
-    def finish(self, unfinished: Unfinished) -> Iterator[AnyEvent]:
+    def finish(self, asked: Asked, unfinished: Unfinished) -> Iterator[AnyEvent]:
         """The turn that was cut off at its question."""
-        asked = unfinished.asked
-        assert asked is not None
         if unfinished.answered is None:
-            reply = self._reply(asked.question)
+            reply = unfinished.given.reply or self._reply(asked.question)
             yield Answered(index=asked.index, reply=reply)
         else:
             reply = unfinished.answered.reply

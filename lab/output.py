@@ -7,13 +7,23 @@ from typing import Any
 
 import msgspec
 
+from lab.design.revision import Design, Parts, RevisionLine, State
 from lab.task import Kind, LogEntry, Task
-from lab.trace import AnyEvent, Ended, Started, Step, TraceLine, Verdict
+from lab.trace import Action, AnyEvent, Ended, Started, Step, TraceLine, Verdict
 from lab.wire import encode
 
 
+class Stopped(msgspec.Struct, frozen=True):
+    """Where a run was left open: at this breakpoint, before step `step` (from 1) did the action proposed for it."""
+
+    breakpoint: str
+    step: int
+    action: Action
+    thought: str
+
+
 class RunResult(msgspec.Struct, frozen=True):
-    """How one run went: `demo` and `live`."""
+    """How one run went: `demo`, `live` and `fork`. `stopped` is null but where it stands at a breakpoint."""
 
     trace: str
     db: str
@@ -22,6 +32,18 @@ class RunResult(msgspec.Struct, frozen=True):
     steps: int
     questions: int
     replies: int
+    stopped: Stopped | None = None
+
+
+class KinLine(TraceLine, frozen=True):
+    """One run of a family: `family`, each after the run it was forked from (null: none, or not in this file).
+
+    `step` (from 1) is the first that is its own, `changes` what was made other there, and to what.
+    """
+
+    parent: str | None = None
+    step: int | None = None
+    changes: tuple[tuple[str, str], ...] = ()
 
 
 class TaskLine(msgspec.Struct, frozen=True):
@@ -79,6 +101,64 @@ class Shown(msgspec.Struct, frozen=True):
     verdicts: tuple[Verdict, ...]
 
 
+class DesignLine(msgspec.Struct, frozen=True):
+    """One task's design in a list: `author --list`.
+
+    `heads` is above 1 where it was drafted twice at once; `frozen` is the newest verified version, null where none.
+    """
+
+    task: str
+    asked: str
+    version: int
+    state: State
+    heads: int
+    frozen: int | None
+    authors: tuple[str, ...]
+    nodes: int
+    branches: int
+    units: int
+    criteria: int
+    at: str
+
+
+class DesignProblem(msgspec.Struct, frozen=True):
+    """What keeps a design from being submitted; `key` is the item's, such as `units/price`, empty for the whole."""
+
+    key: str
+    words: str
+
+
+class DesignShown(msgspec.Struct, frozen=True):
+    """One task's design as it stands: `author TASK --show`, and what each act leaves.
+
+    `asked` is a hash of what was asked; `marks` are a reviewer's words by item, empty where one was accepted.
+    """
+
+    id: str
+    task: str
+    asked: str
+    version: int
+    state: State
+    frozen: int | None
+    authors: tuple[str, ...]
+    by: str
+    at: str
+    note: str
+    marks: dict[str, str]
+    problems: tuple[DesignProblem, ...]
+    design: Design
+    history: tuple[RevisionLine, ...]
+
+
+class DesignWritten(msgspec.Struct, frozen=True):
+    """A design that was written as YAML: `author TASK --out FILE`."""
+
+    path: str
+    task: str
+    version: int
+    state: State
+
+
 class Packed(msgspec.Struct, frozen=True):
     """A copy that was made: `pack`."""
 
@@ -116,6 +196,8 @@ class Refused(msgspec.Struct, frozen=True):
 
 def schemas() -> dict[str, Any]:
     """Every input and output by name: the type that its JSON Schema is made from."""
+    from lab.agents.process_lines import FromProgram, ToProgram
+    from lab.commands.attempts import BatchResult
     from lab.settings import Settings
     from simulators.scripted import Script
 
@@ -125,12 +207,22 @@ def schemas() -> dict[str, Any]:
         "script": Script,
         "settings": Settings,
         "event": AnyEvent,
+        "agent-reads": ToProgram,
+        "agent-writes": FromProgram,
+        "action": Action,
         "demo": RunResult,
         "live": RunResult,
+        "run": BatchResult,
+        "fork": RunResult,
+        "family": list[KinLine],
         "traces": list[TraceLine],
         "show": Shown,
         "import": ImportResult,
         "pack": Packed,
+        "author": DesignShown,
+        "author-list": list[DesignLine],
+        "author-out": DesignWritten,
+        "design": Parts,
         "tasks": list[TaskLine],
         "personas": list[PersonaLine],
         "where": Places,

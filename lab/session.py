@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, Literal, NamedTuple
 
 import msgspec
 
 from lab import checks, episode
 from lab.agents.person import PersonAgent
+from lab.breakpoints import REASON, Breakpoints, Stop
 from lab.control import Control
 from lab.errors import LabError
 from lab.mailbox import Mailbox
-from lab.seams import Agent, Brief, Device, Screen, User
+from lab.seams import Agent, Brief, Closable, Device, Illustrated, Interruptible, Screen, User, Withdrawn
 from lab.stamp import monotonic_ms, now, uuid7
 from lab.task import Actor, Persona, Task
 from lab.trace import (
@@ -33,6 +35,7 @@ from lab.trace import (
     Started,
     Step,
     Trace,
+    fold,
 )
 from lab.wire import decode, encode
 from simulators.human import HumanGate, HumanUser
@@ -40,7 +43,11 @@ from store.store import Store
 
 
 class Spec(NamedTuple):
-    """What a run is made of. `agent` is `rule` or `recorded:ID`; `user` is `human`, `script` or `script:FILE`."""
+    """What a run is made of.
+
+    `agent` is `rule`, `recorded:ID`, `process:COMMAND`, `model:NAME` or `model+memory:NAME`; `user` is
+    `human`, `script` or `script:FILE`.
+    """
 
     task: Task
     persona: Persona | None = None
@@ -51,8 +58,17 @@ class Spec(NamedTuple):
     mirror: bool = True
     gate: Literal["pass", "ask"] = "pass"
     seed: int = 0
+    vary: int = 0
     pace: float = 0.0
     attempt: int = 1
+    breaks: tuple[str, ...] = ()
+
+
+class Beginning(NamedTuple):
+    """What a fork goes on from: its first events, and what is said in another's place at its own first step."""
+
+    events: Sequence[AnyEvent]
+    given: episode.Given = episode.NOTHING
 
 
 def brief_of(task: Task, persona: Persona | None) -> Brief:
@@ -68,6 +84,7 @@ class Session:
 
     `on_event` is called after each commit, in order, on the thread that committed; it must not block.
     `failure` is set, and `on_event` called with None, when an event could not be written: the run stops there.
+    `stopped_at` is the breakpoint at which it stands; where nobody is there to go on (`attended`), it is left open.
     """
 
     def __init__(
@@ -78,8 +95,14 @@ class Session:
         *,
         agent: Agent | None = None,
         device: Device | None = None,
+        beginning: Beginning | None = None,
     ) -> None:
-        """`agent` and `device` stand in for what the spec names; a device given here is not laid out anew."""
+        """`agent` and `device` stand in for what the spec names; a device given here is not laid out anew.
+
+        An agent given here outlives the run; one that the spec names is closed with it. `beginning` is a fork's.
+        """
+        resume = fold(beginning.events) if beginning else resume
+        earlier = list(beginning.events) if beginning else list(store.events(resume.id)) if resume else []
         self.store = store
         self.spec = spec
         self.trace_id = resume.id if resume else uuid7()
@@ -88,21 +111,38 @@ class Session:
         self.questions: Mailbox[Question, Reply] = Mailbox()
         self.decisions: Mailbox[Proposed, Decision] = Mailbox()
         self.turns: Mailbox[Screen, Action] = Mailbox()
-        self.gate = HumanGate(self.person, self.decisions, lambda: self.control.taken_over, asking=spec.gate == "ask")
+        self.gate = HumanGate(
+            self.person,
+            self.decisions,
+            lambda: self.control.taken_over,
+            asking=spec.gate == "ask",
+            stops=self._stops,
+        )
+        self.breakpoints = Breakpoints(spec.breaks, _packages())
+        self.stopped_at: Stop | None = None
+        self.attended = True
         self.on_event: Callable[[AnyEvent | None], None] = lambda event: None
         self.failure: LabError | None = None
         self.over = False
-        self.spent = max((event.ms or 0.0 for event in store.events(resume.id)), default=0.0) if resume else 0.0
+        self.spent = max((event.ms or 0.0 for event in earlier), default=0.0)
         """Milliseconds for which this run went on in earlier sittings, as far as its last event tells."""
         self._began = monotonic_ms()
         self._lock = threading.RLock()
         self._blobs: dict[str, Blob] = {}
         self._seq = resume.last if resume else -1
         self._resume = resume
+        self._given = beginning.given if beginning else None
+        self._passed = _left_at(earlier)
         self._one_turn = False
-        self.agent = agent or _agent(spec.agent, store)
+        self.agent = agent or agent_of(spec.agent, store)
+        if isinstance(self.agent, Interruptible):
+            self.agent.stop = self.control.stop
+        if isinstance(self.agent, Illustrated):
+            self.agent.keep = self._keep
+        self._lent = agent is not None
+        self._status = ""
         self.user = self._user()
-        self.device = device or _phone(spec)
+        self.device = device or phone_of(spec)
         self.first = self._first_state()
         self._thread = threading.Thread(target=self._drive, name=f"run {self.trace_id[:8]}", daemon=True)
 
@@ -113,7 +153,7 @@ class Session:
         self._began = monotonic_ms()
         if self._resume is None:
             self.append(self._started())
-        else:
+        elif self._given is None or self._resume.paused:
             self.append(Resumed(by=self.person))
         self._thread.start()
 
@@ -137,10 +177,12 @@ class Session:
                 raise
             self._seq += 1
             self._blobs = {}
+            self._status = event.status if isinstance(event, Ended) else ""
             self.over = isinstance(event, Ended)
             self.on_event(event)
             if isinstance(event, Step) and self._one_turn:
                 self._one_turn = False
+                self.control.pause()  # a turn that asked nobody to act has not used up what was allowed
                 self.append(Paused(by=self.person, reason="one turn"))
 
     def _drive(self) -> None:
@@ -160,6 +202,8 @@ class Session:
         finally:
             if self.over or self.control.stop.is_set():
                 self.device.close()
+                if isinstance(self.agent, Closable) and not self._lent:
+                    self.agent.close(self._status)
 
     def _fail(self, error: LabError) -> None:
         self.failure = error
@@ -175,16 +219,44 @@ class Session:
         self.append(Paused(by=self.person, reason=reason))
 
     def go_on(self) -> None:
-        """The phone moves again."""
-        self.append(Resumed(by=self.person))
-        self.control.resume()
+        """The phone moves again; what waits at a breakpoint is let through."""
+        with self._lock:
+            stop, self.stopped_at = self.stopped_at, None
+            self.append(Resumed(by=self.person))
+            self.control.resume()
+        if stop is not None:
+            self.gate.approve(stop.proposed)
 
     def one_turn(self) -> None:
-        """One turn passes, then the phone stands still again."""
+        """One turn passes (at a breakpoint, the one that waits), then the phone stands still again."""
         with self._lock:
+            stop, self.stopped_at = self.stopped_at, None
             self.append(Resumed(by=self.person))
             self._one_turn = True
         self.control.one_turn()
+        if stop is not None:
+            self.gate.approve(stop.proposed)
+
+    @contextmanager
+    def _stops(self, proposed: Proposed, screen: Screen, history: Sequence[Step]) -> Iterator[bool]:
+        """True, and the run stands still, where a breakpoint holds; it goes on once the person has decided."""
+        met = self.breakpoints.met(proposed, screen, history) if len(history) != self._passed else None
+        if met is None:
+            yield False
+            return
+        stop = Stop(len(history), met, proposed)
+        with self._lock:
+            self.stopped_at = stop
+            self.control.pause()
+            self.append(Paused(by=self.person, reason=REASON + met.spec))
+            self.over = self.over or not self.attended
+        if self.over:
+            self.control.halt()
+            raise Withdrawn
+        yield True
+        with self._lock:
+            if self.stopped_at is stop and not self.over:
+                self.go_on()
 
     def take_over(self, taken: bool) -> None:
         """The person acts in the agent's place, or gives it back."""
@@ -224,6 +296,11 @@ class Session:
         """Keeps the phone's state for the next commit."""
         return None if state is None else self._keep(Blob(encode(state), "application/json"))
 
+    def picture(self, sha256: str) -> bytes | None:
+        """The bytes of a picture that this run refers to, committed or about to be."""
+        blob = self._blobs.get(sha256) or self.store.blob(sha256)
+        return blob.data if blob else None
+
     def _keep(self, blob: Blob) -> str:
         sha = blob.sha256
         with self._lock:
@@ -253,6 +330,7 @@ class Session:
                 log=spec.persona.log_source if spec.persona else "none",
                 seed=spec.seed,
                 gate=spec.gate,
+                vary=spec.vary,
             ),
             attempt=spec.attempt,
             state=self.state(self.first),
@@ -265,8 +343,9 @@ class Session:
         if kind == "script":
             from simulators.library import script
             from simulators.scripted import Scripted
+            from simulators.varied import world
 
-            return Scripted(script(file or self.spec.task.id))
+            return Scripted(world(self.spec.vary).script(script(file or self.spec.task.id)))
         raise LabError("user", f"{self.spec.user!r} is none of human, script, script:FILE", code=2)
 
     def _first_state(self) -> dict[str, Any] | None:
@@ -276,8 +355,15 @@ class Session:
         last = next((step.state for step in reversed(self._resume.steps) if step.state), self._resume.state)
         state = self._load_state(last)
         if state is not None:
-            self.device.restore(state)
+            self._restore(state)
         return first
+
+    def _restore(self, state: dict[str, Any]) -> None:
+        try:
+            self.device.restore(state)
+        except LabError as error:
+            said = f"stands on a phone that this hitlab's is no longer like ({error.message})"
+            raise LabError(f"run {self.trace_id}", said, error.hint) from error
 
     def _load_state(self, sha: str | None) -> dict[str, Any] | None:
         if sha is None:
@@ -295,7 +381,7 @@ class Session:
             return None
         if trace.acting is not None:
             self._close_act(trace.acting)
-        return episode.Unfinished(trace.asked, trace.answered)
+        return episode.Unfinished(trace.asked, trace.answered, self._given or episode.NOTHING)
 
     def _close_act(self, acting: Acting) -> None:
         assert self._resume is not None
@@ -312,11 +398,22 @@ class Session:
 
 
 def resume_spec(trace: Trace, **changes: Any) -> Spec:
-    """The spec that a stored run was made from, with what a person now asks for laid over it."""
+    """The spec that an open run was made from, with what a person now asks for laid over it."""
     if trace.ended is not None:
         raise LabError(f"run {trace.id}", f"has ended ({trace.ended.status}); only an open run can be resumed")
+    return stored_spec(trace, "resumed", **changes)
+
+
+def stored_spec(trace: Trace, what: str, **changes: Any) -> Spec:
+    """The spec of a stored run; a `LabError` where it cannot be `what` (resumed, forked) here."""
     if trace.source is not None or trace.state is None:
-        raise LabError(f"run {trace.id}", "was not made on the embedded phone; it cannot be resumed here")
+        raise LabError(f"run {trace.id}", f"was not made on the embedded phone; it cannot be {what} here")
+    if changes.get("agent") is None and trace.agent.id.startswith("process:"):
+        raise LabError(
+            f"run {trace.id}",
+            f"was made by a program ({trace.agent.id}); a stored run never starts one by itself",
+            "Name the program with --agent process:COMMAND.",
+        )
     user = trace.user
     spec = Spec(
         task=trace.task,
@@ -328,12 +425,23 @@ def resume_spec(trace: Trace, **changes: Any) -> Spec:
         mirror=trace.conditions.mirror,
         gate=trace.conditions.gate,
         seed=trace.conditions.seed,
+        vary=trace.conditions.vary,
         attempt=trace.attempt,
     )
     return spec._replace(**{k: v for k, v in changes.items() if v is not None})
 
 
-def _agent(name: str, store: Store) -> Agent:
+def in_world(spec: Spec, vary: int) -> Spec:
+    """The spec with task and persona as a seed's world has them, and the phone's menus shuffled by that seed too."""
+    from simulators.varied import world
+
+    changed = world(vary)
+    persona = changed.persona(spec.persona) if spec.persona is not None else None
+    return spec._replace(task=changed.task(spec.task), persona=persona, vary=vary, seed=spec.seed or vary)
+
+
+def agent_of(name: str, store: Store) -> Agent:
+    """The agent that a name stands for; a `LabError` where it stands for none."""
     kind, _, source = name.partition(":")
     if kind == "rule" and not source:
         from lab.agents.rule import RuleAgent
@@ -344,12 +452,48 @@ def _agent(name: str, store: Store) -> Agent:
 
         found = store.find(source)
         return RecordedAgent(store.trace(found).steps, f"recorded:{found}")
-    raise LabError("agent", f"{name!r} is none of rule, recorded:ID", code=2)
+    if kind == "process":
+        from lab.agents.process import ProcessAgent
+
+        return ProcessAgent(source)
+    if kind in ("model", "model+memory") and source:
+        from lab.agents.model import model_agent
+        from lab.settings import load
+
+        return model_agent(name, load())
+    known = "rule, recorded:ID, process:COMMAND, model:NAME, model+memory:NAME"
+    raise LabError("agent", f"{name!r} is none of {known}", code=2)
 
 
-def _phone(spec: Spec) -> Device:
+def _left_at(events: Sequence[AnyEvent]) -> int:
+    """The step (from 0) before which a run was left at a breakpoint, which does not hold again there; else -1."""
+    step, at = 0, -1
+    for event in events:
+        match event:
+            case Step():
+                step, at = event.index + 1, -1
+            case Resumed():
+                at = -1
+            case Paused() if event.reason.startswith(REASON):
+                at = step
+    return at
+
+
+def _packages() -> dict[str, str]:
+    """The embedded phone's apps: each one's package by its name."""
+    from simulators.phone.installed import APPS
+
+    return {app.label.casefold(): app.package for app in APPS.values()}
+
+
+def phone_of(spec: Spec) -> Device:
+    """The embedded phone as the task wants it: its seed, its world, its time, what is laid over its first state."""
     from simulators.phone.phone import Phone
 
     phone = Phone(spec.seed, clock=spec.task.time) if spec.task.time else Phone(spec.seed)
+    if spec.vary:
+        from simulators.varied import world
+
+        phone.restore(world(spec.vary).state(phone.snapshot()))
     phone.lay(spec.task.phone)
     return phone

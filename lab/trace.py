@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping
+from functools import reduce
 from typing import Any, Literal, NamedTuple
 
 import msgspec
@@ -66,6 +67,27 @@ class Usage(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
     seconds: float | None = None
     tries: int = 1
 
+    def plus(self, other: Usage) -> Usage:
+        """Both together; what is known of one only counts as far as it goes."""
+        sums = {name: _sum(getattr(self, name), getattr(other, name)) for name in self.__struct_fields__}
+        return Usage(**sums)
+
+
+class Spent(msgspec.Struct, frozen=True):
+    """What a run's model answers cost together: `calls` with all tries, `cost` in US dollars.
+
+    `cost` is None where no answer's price is known; `unpriced` counts the answers whose price is not in it.
+    """
+
+    answers: int
+    calls: int
+    prompt_tokens: int
+    completion_tokens: int
+    cached_tokens: int
+    cost: float | None
+    unpriced: int
+    seconds: float
+
 
 class Question(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """What an agent asks of the person. Every question of a proactive run is shown as a proposal."""
@@ -112,6 +134,29 @@ class Proposed(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_def
     by: Actor | None = None
 
 
+def spent(proposals: Iterable[Proposed]) -> Spent | None:
+    """What these proposals cost; None where no model was asked for any of them."""
+    asked = [proposed for proposed in proposals if proposed.usage is not None]
+    usages = [proposed.usage for proposed in asked if proposed.usage is not None]
+    if not usages:
+        return None
+    total = reduce(Usage.plus, usages)
+    return Spent(
+        answers=sum(proposed.raw is not None for proposed in asked),
+        calls=total.tries,
+        prompt_tokens=total.prompt_tokens or 0,
+        completion_tokens=total.completion_tokens or 0,
+        cached_tokens=total.cached_tokens or 0,
+        cost=total.cost,
+        unpriced=sum(p.raw is not None and p.usage is not None and p.usage.cost is None for p in asked),
+        seconds=round(total.seconds or 0.0, 3),
+    )
+
+
+def _sum(a: Any, b: Any) -> Any:
+    return b if a is None else a if b is None else a + b
+
+
 class Decision(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """What the gate let through: `action` is what is done, None where it was rejected. `seconds` it took."""
 
@@ -148,6 +193,22 @@ class Conditions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_d
     log: Literal["clean", "noise", "none"] = "none"
     seed: int = 0
     gate: Literal["pass", "ask"] = "pass"
+    vary: int = 0
+    """The seed by which names and prices were changed; 0 where they are as the task's file has them."""
+
+
+class Forked(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """Where a run left its parent: up to `seq` its events are the parent's, and step `index` (from 0) is its own.
+
+    `changes` says what was made other (reply, action, agent, persona, log, user) and, in words, to what; empty
+    where the same was only tried again. `at` is UTC.
+    """
+
+    index: int
+    seq: int
+    changes: tuple[tuple[str, str], ...] = ()
+    by: Actor | None = None
+    at: str = ""
 
 
 class Event(
@@ -184,6 +245,8 @@ class Started(Event, frozen=True, tag="started"):
     source: Source | None = None
     state: str | None = None
     """The sha256 of the embedded phone's first state; None on other phones."""
+    forked: Forked | None = None
+    """Where it left `parent`; its own `at` and the events up to there are the parent's."""
 
 
 class Asked(Event, frozen=True, tag="asked"):
@@ -277,6 +340,7 @@ class Trace(msgspec.Struct, frozen=True, omit_defaults=True):
     parent: str | None = None
     source: Source | None = None
     state: str | None = None
+    forked: Forked | None = None
     started: str = ""
     steps: tuple[Step, ...] = ()
     asked: Asked | None = None
@@ -332,8 +396,8 @@ def fold(events: Iterable[AnyEvent]) -> Trace:
     return Trace(
         id=first.trace, task=first.task, agent=first.agent, persona=first.persona, user=first.user,
         device=first.device, conditions=first.conditions, attempt=first.attempt, parent=first.parent,
-        source=first.source, state=first.state, started=first.at, steps=tuple(steps), paused=paused, ended=ended,
-        last=last, **under_way,
+        source=first.source, state=first.state, forked=first.forked, started=first.at, steps=tuple(steps),
+        paused=paused, ended=ended, last=last, **under_way,
     )  # fmt: skip
 
 
@@ -356,6 +420,13 @@ class Summary(TraceLine, frozen=True):
     """A run in one line, and when it began (UTC)."""
 
     started: str = ""
+
+
+class Kin(Summary, frozen=True):
+    """A run in one line, and where it left its parent; `parent` may be a run that is not in this file."""
+
+    parent: str | None = None
+    forked: Forked | None = None
 
 
 class Verdict(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple
@@ -20,17 +20,18 @@ from lab.plain import plain
 from lab.settings import Settings
 from screens.crash import Crash
 from screens.frame import LEAST, QuitScreen, TooSmallScreen
-from screens.seats import may_replay
+from screens.seats import may_author, may_replay
 
 if TYPE_CHECKING:
     from textual.actions import ActionParseResult
 
     from lab.session import Session, Spec
+    from lab.task import Task
     from lab.trace import Trace
     from screens.door import LiveDoor
     from store.store import Store
 
-ScreenName = Literal["home", "live", "replay"]
+ScreenName = Literal["home", "live", "replay", "author"]
 
 SWITCH = Binding.Group("Screens", compact=True)
 EVERYWHERE = Binding.Group("Everywhere", compact=True)
@@ -44,13 +45,17 @@ class Opening(NamedTuple):
     step: int | None = None
     spec: Spec | None = None
     resume: Trace | None = None
+    make: Callable[[], Session] | None = None
+    """Makes the run that is shown live, where `spec` does not say it all."""
+    task: Task | None = None
+    """The task whose design is drafted, beside the run `trace_id`."""
 
 
 AT_HOME = Opening("home")
 
 
 class LabApp(App[None]):
-    """hitlab on a terminal. `F2`, `F3`, `F4` are three rooms; each keeps what it shows while another is looked at."""
+    """hitlab on a terminal. `F2`, `F3`, `F4`, `F9` are rooms; each keeps what it shows while another is seen."""
 
     TITLE = "hitlab"
     BINDING_GROUP_TITLE = "Everywhere"
@@ -63,6 +68,9 @@ class LabApp(App[None]):
         Binding("f3", "show('live')", "Live", show=False, id="app.live", group=SWITCH, tooltip="The run under way"),
         Binding(
             "f4", "show('replay')", "Replay", show=False, id="app.replay", group=SWITCH, tooltip="The run replayed"
+        ),
+        Binding(
+            "f9", "show('author')", "Author", show=False, id="app.author", group=SWITCH, tooltip="The design drafted"
         ),
         Binding(
             "question_mark,f1",
@@ -107,6 +115,10 @@ class LabApp(App[None]):
             self.add_mode("replay", self._replay)
         elif opening.screen == "replay":
             raise LabError("Replay", f"is not there for the seat {settings.seat}.")
+        if may_author(settings.seat):
+            self.add_mode("author", self._author)
+        elif opening.screen == "author":
+            raise LabError("Author", f"is not there for the seat {settings.seat}.")
 
     # -- rooms -----------------------------------------------------------------------------------------------
 
@@ -129,14 +141,23 @@ class LabApp(App[None]):
 
         return ReplayScreen(self.store, self.settings)
 
+    def _author(self) -> Screen[None]:
+        from screens.author.author import AuthorScreen
+
+        return AuthorScreen(self.store, self.settings)
+
     async def on_mount(self) -> None:
         """Opens what was asked for; lists are read after the first paint."""
         opening = self.opening
         await self.switch_mode(opening.screen)
         if opening.screen == "live" and opening.spec is not None:
             self.open_live(opening.spec, opening.resume)
+        elif opening.screen == "live" and opening.make is not None:
+            self._live_door().build(opening.make)
         elif opening.screen == "replay" and opening.trace_id is not None:
             self.open_replay(opening.trace_id, opening.step or 1)
+        elif opening.screen == "author" and opening.task is not None:
+            self.open_author(opening.task, opening.trace_id)
         self.call_after_refresh(self.fit)
 
     def open_home(self) -> None:
@@ -186,6 +207,17 @@ class LabApp(App[None]):
         assert isinstance(room, ReplayScreen)
         room.open(trace_id, step)
 
+    def open_author(self, task: Task, trace_id: str | None) -> None:
+        """Shows a task's design beside a run of it."""
+        if not may_author(self.settings.seat):
+            raise LabError("Author", f"is not there for the seat {self.settings.seat}.")
+        self.switch_mode("author")
+        from screens.author.author import AuthorScreen
+
+        room = self.get_screen_stack("author")[0]
+        assert isinstance(room, AuthorScreen)
+        room.open(task, trace_id)
+
     def _live_door(self) -> LiveDoor:
         if self.run_is_live:
             raise LabError("Live", "a run is live already.", "F3 shows it; ctrl+x twice ends it.")
@@ -211,6 +243,8 @@ class LabApp(App[None]):
             return action == "quit"
         if action == "show" and parameters == ("replay",):
             return may_replay(self.settings.seat)
+        if action == "show" and parameters == ("author",):
+            return may_author(self.settings.seat)
         return True
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
@@ -233,6 +267,8 @@ class LabApp(App[None]):
             raise LabError("Live", "no run is live.", "Enter on a task in Home (F2) starts one.")
         if name == "replay" and "replay" not in self._screen_stacks:
             raise LabError("Replay", "no run is open.", "Enter on a run in Home (F2) opens it.")
+        if name == "author" and "author" not in self._screen_stacks:
+            raise LabError("Author", "no design is open.", "a on a run or a task in Home (F2) opens its design.")
         self.switch_mode(name)
 
     def action_help(self) -> None:

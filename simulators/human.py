@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 
 from lab.mailbox import Mailbox
 from lab.seams import Screen, Withdrawn
@@ -32,8 +33,13 @@ class PassGate:
         return Decision("approve", proposed.by or self.actor, proposed.action)
 
 
+Stops = Callable[[Proposed, Screen, Sequence[Step]], AbstractContextManager[bool]]
+"""Whether this action must wait for the person though all others pass; entered until they have decided."""
+
+
 class HumanGate:
-    """The person who lets actions through. While `asking` is false all pass; `taken` says that they act themselves.
+    """The person who lets actions through. While `asking` is false all pass but those that `stops` names; `taken`
+    says that they act themselves.
 
     What a person does in the agent's place passes without a second question, in their name. What the agent
     proposed while they took over is rejected in their name, with a note.
@@ -46,19 +52,25 @@ class HumanGate:
         taken: Callable[[], bool],
         *,
         asking: bool = False,
+        stops: Stops = lambda proposed, screen, history: nullcontext(False),
     ) -> None:
         self.actor = actor
         self.mailbox = mailbox
         self.asking = asking
         self._taken = taken
+        self._stops = stops
 
     def decide(self, proposed: Proposed, screen: Screen, history: Sequence[Step], stop: threading.Event) -> Decision:
         if proposed.by is not None:
             return Decision("approve", proposed.by, proposed.action)
         if self._taken():
             return Decision("reject", self.actor, None, "took over")
-        if not self.asking:
-            return Decision("approve", PassGate.actor, proposed.action)
+        with self._stops(proposed, screen, history) as stopped:
+            if not (self.asking or stopped):
+                return Decision("approve", PassGate.actor, proposed.action)
+            return self._asked(proposed, stop)
+
+    def _asked(self, proposed: Proposed, stop: threading.Event) -> Decision:
         began = time.monotonic()
         try:
             decision = self.mailbox.ask(proposed, stop)

@@ -52,7 +52,7 @@ def trace_row(started: Started) -> tuple[Any, ...]:
         started.parent,
         started.source.format if started.source else None,
         started.source.path if started.source else None,
-        started.at,
+        started.forked.at if started.forked else started.at,
     )
 
 

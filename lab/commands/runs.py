@@ -12,6 +12,8 @@ from lab.errors import LabError
 from lab.settings import Settings, database, load
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from lab.session import Session, Spec
     from lab.trace import AnyEvent, Trace
     from screens.app import Opening
@@ -36,9 +38,9 @@ def demo(args: argparse.Namespace) -> int:
     """One built-in personalized task; on a terminal you answer, else its fitting script does."""
     args.task, args.resume, args.events = DEMO_TASK, None, False
     args.headless = args.headless or args.json or not _terminal()
-    for name in ("agent", "user", "persona", "log", "gate", "seat", "person", "seed", "pace"):
+    for name in ("agent", "user", "persona", "log", "gate", "seat", "person", "seed", "vary", "pace"):
         setattr(args, name, None)
-    args.no_mirror = False
+    args.no_mirror, args.breaks = False, []
     return live(args)
 
 
@@ -63,7 +65,9 @@ def live(args: argparse.Namespace) -> int:
             raise LabError("live", "without a screen nobody lets the actions through", "Use --gate pass.", code=2)
         if spec.user == "human":
             raise LabError("live", "a run without a screen needs --user script or --user script:FILE", code=2)
-        return _headless(args, store, spec, resume)
+        from lab.session import Session
+
+        return run_headless(args, Session(store, spec, resume))
 
 
 def replay(args: argparse.Namespace) -> int:
@@ -102,10 +106,11 @@ def open_store(settings: Settings, *, create: bool = True, readonly: bool = Fals
 
 
 def _spec(args: argparse.Namespace, settings: Settings, store: Store, *, headless: bool) -> tuple[Spec, Trace | None]:
-    from lab.session import Spec, resume_spec
+    from lab.session import Spec, in_world, resume_spec
 
     pace = args.pace if args.pace is not None else 0.0 if headless else settings.pace
-    changes = {"agent": args.agent, "user": args.user, "gate": args.gate, "pace": pace}
+    breaks = breaks_of(args.breaks, settings)
+    changes = {"agent": args.agent, "user": args.user, "gate": args.gate, "pace": pace, "breaks": breaks}
     if args.resume is not None:
         trace = store.trace(store.find(args.resume))
         spec = resume_spec(trace, person=args.person, **changes)
@@ -126,14 +131,24 @@ def _spec(args: argparse.Namespace, settings: Settings, store: Store, *, headles
         mirror=not args.no_mirror,
         seed=args.seed or 0,
     )
+    spec = in_world(spec, args.vary) if args.vary else spec
     return spec._replace(**{k: v for k, v in changes.items() if v is not None}), None
 
 
-def _headless(args: argparse.Namespace, store: Store, spec: Spec, resume: Trace | None) -> int:
-    from lab.output import RunResult, print_json
-    from lab.session import Session
+def breaks_of(specs: list[str] | None, settings: Settings) -> tuple[str, ...]:
+    """The breakpoints asked for, each read once; a `LabError` says which is none, or that this seat has none."""
+    from lab.breakpoints import parse
 
-    session = Session(store, spec, resume)
+    if specs and settings.seat != "developer":
+        raise LabError("--break", f"is not there for the seat {settings.seat}.", code=2)
+    return tuple(parse(spec).spec for spec in specs or ())
+
+
+def run_headless(args: argparse.Namespace, session: Session) -> int:
+    """Drives a session to its end, or to a breakpoint, where it is left open, and prints what came of it."""
+    from lab.output import RunResult, Stopped, print_json
+
+    store, session.attended = session.store, False
     lines = _EventLines(session)
     if args.events:
         session.on_event = lines
@@ -158,12 +173,17 @@ def _headless(args: argparse.Namespace, store: Store, spec: Spec, resume: Trace 
         questions=trace.questions,
         replies=trace.replies,
     )
+    stop = session.stopped_at
+    if stop is not None:
+        stopped = Stopped(stop.breakpoint.spec, stop.step + 1, stop.proposed.action, stop.proposed.thought)
+        result = msgspec.structs.replace(result, stopped=stopped)
     if args.json:
         print_json(result)
     elif not args.events:
-        from lab.commands.telling import tell_run
+        from lab.commands.telling import tell_run, tell_stop
 
         tell_run(trace, str(store.path))
+        tell_stop(result.stopped)
     return code
 
 
@@ -200,6 +220,23 @@ def _app(store: Store, settings: Settings, opening: Opening) -> int:
     app = LabApp(store, settings, opening)
     app.run()
     return app.return_code or 0
+
+
+def show_live(store: Store, settings: Settings, make: Callable[[], Session]) -> int:
+    """A session that is still to be made, on the screen."""
+    if not _terminal():
+        raise LabError("live", "there is no terminal here", "Add --headless to run without a screen.")
+    _check_room()
+    from screens.app import Opening
+
+    return _app(store, settings, Opening("live", make=make))
+
+
+def show_room(store: Store, settings: Settings, opening: Opening, title: str, instead: str) -> int:
+    """Opens the app in a room; raises `LabError` where there is no terminal, with what to do `instead`."""
+    if not _terminal():
+        raise LabError(title, "there is no terminal here", instead)
+    return _app(store, settings, opening)
 
 
 def _check_room() -> None:

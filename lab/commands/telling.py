@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lab.output import say
+from lab.output import Stopped, say
 from lab.trace import Action, Ended, Step, Trace, Verdict
 
 
@@ -28,6 +28,14 @@ def tell_run(trace: Trace, db: str, verdicts: list[Verdict] | None = None) -> No
     for verdict in verdicts or []:
         say(f"source  {verdict.name}: {verdict.value}" + (f" ({verdict.reason})" if verdict.reason else ""))
     say(f"        {len(trace.steps)} steps, {trace.questions} questions, {trace.replies} replies, in {db}")
+
+
+def tell_stop(stopped: Stopped | None) -> None:
+    """At which breakpoint a run was left open, and what waits there."""
+    if stopped is None:
+        return
+    say(f"stopped at breakpoint {stopped.breakpoint}, before step {stopped.step}; not yet done:")
+    say(f"        {in_words(stopped.action)}" + (f" ({stopped.thought})" if stopped.thought else ""))
 
 
 def step_lines(step: Step) -> list[str]:

@@ -1,0 +1,35 @@
+"""Which runs were forked from one another: read from the runs' own rows and the beginnings of their streams."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from lab.trace import Forked
+from lab.wire import decode
+
+Read = Callable[..., list[Any]]
+
+
+def family(read: Read, trace_id: str) -> dict[str, tuple[str | None, Forked | None]]:
+    """Every run that shares a beginning with this one, by id: its parent, and where it left it. `read` runs SQL."""
+    parents: dict[str, str] = dict(read("SELECT id, parent FROM trace WHERE parent IS NOT NULL"))
+    children: dict[str, list[str]] = {}
+    for child, parent in parents.items():
+        children.setdefault(parent, []).append(child)
+    seen, todo = dict.fromkeys([trace_id]), [trace_id]
+    while todo:
+        run = todo.pop()
+        near = [*children.get(run, ()), *([parents[run]] if run in parents else ())]
+        todo += [other for other in near if other not in seen]
+        seen |= dict.fromkeys(near)
+    return {run: (parents.get(run), _forked(read, run)) for run in sorted(seen) if _holds(read, run)}
+
+
+def _holds(read: Read, run: str) -> bool:
+    return bool(read("SELECT 1 FROM trace WHERE id = ?", run))
+
+
+def _forked(read: Read, run: str) -> Forked | None:
+    found = read("SELECT json_extract(body, '$.forked') FROM event WHERE trace = ? AND seq = 0", run)
+    return decode(found[0][0], Forked, f"run {run}, event 0") if found and found[0][0] else None
