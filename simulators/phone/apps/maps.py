@@ -39,7 +39,7 @@ class Maps(Ways):
         "lines": {"name": "", "every": 10, "first": "06:00", "last": "23:00", "stops": []},
         "lines.stops": {"name": "", "x": 0, "y": 0},
         "routes": {"origin": "", "destination": "", "mode": "Walk", "legs": []},
-        "routes.legs": {"how": "Walk", "line": "", "origin": "", "destination": "", "minutes": 0, "stops": 0},
+        "routes.legs": {"how": "", "line": "", "origin": "", "destination": "", "minutes": 0, "stops": 0},
         "trips": TRIP,
     }  # fmt: skip
 

@@ -31,10 +31,7 @@ def legs(own: State, origin: str, destination: str, mode: str) -> list[State]:
         None,
     )
     if said is not None:
-        return [
-            {"how": mode, "line": "", "origin": origin, "destination": destination, "stops": 0} | leg
-            for leg in said["legs"]
-        ]
+        return _told(said)
     start, end = _spot(own, origin), _spot(own, destination)
     if start is None or end is None or origin == destination:
         return []
@@ -47,6 +44,20 @@ def total(way: list[State]) -> int:
     """The minutes of a way, changes from bus to bus in them."""
     rides = _rides_in(way)
     return sum(int(leg["minutes"]) for leg in way) + _CHANGE * max(0, rides - 1)
+
+
+def _told(route: State) -> list[State]:
+    """The legs that the state gives, with what they leave out: each begins where the one before it ended."""
+    way: list[State] = []
+    for number, leg in enumerate(route["legs"], 1):
+        last = number == len(route["legs"])
+        way.append({
+            "how": leg.get("how") or route["mode"], "line": leg.get("line", ""), "stops": leg.get("stops", 0),
+            "minutes": leg["minutes"],
+            "origin": leg.get("origin") or (way[-1]["destination"] if way else route["origin"]),
+            "destination": leg.get("destination") or (route["destination"] if last else "the next stop"),
+        })  # fmt: skip
+    return way
 
 
 def _rides_in(way: list[State]) -> int:
