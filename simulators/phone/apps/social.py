@@ -3,11 +3,12 @@
 State, `apps.social`:
 - `me`: `{name, handle, about}`; `people`, each `{name, handle, about, following, friend, close}`: `friend` where both
   follow each other, `close` where they are on the owner's list of close friends.
-- `posts`, in no order: `{id, author, text, picture, place, time, visibility, likes: [names], comments: [{from, text,
-  time}]}`; `author`, `from` and `likes` name people or `me`; `visibility` is one of Everyone, Friends, Close friends,
-  Only me; `picture` is a photo's `kind/name`, or "". A task's posts need ids of their own.
-- `default_visibility`: what a new post begins with; `draft`: `{text, picture, place, visibility}`, not posted yet;
-  `comments`: unsent comments by post; `hidden`: ids of posts that the feed leaves out; `query`: what is searched.
+- `posts`, in no order: `{id, author, text, picture, caption, place, time, visibility, likes: [names], comments: [{from,
+  text, time}]}`; `author`, `from` and `likes` name people or `me`; `visibility` is one of Everyone, Friends, Close
+  friends, Only me; `picture` is `scene/name` of a photo in the Gallery, or "", and `caption` its caption. A task's posts
+  need ids of their own.
+- `default_visibility`: what a new post begins with; `draft`: `{text, picture, caption, place, visibility}`, not posted
+  yet; `comments`: unsent comments by post; `hidden`: ids of posts that the feed leaves out; `query`: what is searched.
 
 A notification or a task opens a post by `screen: post, args: {post: ID}`.
 """
@@ -30,7 +31,7 @@ class Social(Posts):
     id, label, icon, colour, hue = "social", "Windowsill", "sill", "#c2571a", 24
     shapes: ClassVar[dict[str, State]] = {
         "people": {"name": "", "handle": "", "about": "", "following": True, "friend": False, "close": False},
-        "posts": {"id": "", "author": "me", "text": "", "picture": "", "place": "", "time": "",
+        "posts": {"id": "", "author": "me", "text": "", "picture": "", "caption": "", "place": "", "time": "",
                   "visibility": "Everyone", "likes": [], "comments": []},
         "posts.comments": {"from": "me", "text": "", "time": ""},
     }  # fmt: skip
@@ -44,7 +45,7 @@ class Social(Posts):
             "people": people,
             "posts": first_posts(clock),
             "default_visibility": "Everyone",
-            "draft": {"text": "", "picture": "", "place": "", "visibility": "Everyone"},
+            "draft": {"text": "", "picture": "", "caption": "", "place": "", "visibility": "Everyone"},
             "comments": {},
             "hidden": [],
             "query": "",

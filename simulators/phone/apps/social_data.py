@@ -62,10 +62,10 @@ def first_posts(clock: datetime) -> list[State]:
             {"from": who, "text": words, "time": (then + timedelta(minutes=20 * (i + 1))).isoformat()}
             for i, (who, words) in enumerate(comments)
         ]
-        out.append(
-            {"id": f"p{number}", "author": author, "text": text, "picture": picture, "place": place,
-             "time": then.isoformat(), "visibility": visibility, "likes": list(likes), "comments": said}
-        )  # fmt: skip
+        caption = picture.partition("/")[2]
+        post = {"id": f"p{number}", "author": author, "text": text, "picture": picture, "caption": caption}
+        post |= {"place": place, "time": then.isoformat(), "visibility": visibility}
+        out.append(post | {"likes": list(likes), "comments": said})
     return out
 
 
@@ -90,8 +90,3 @@ def ago(then: datetime, clock: datetime) -> str:
 def visibility_icon(visibility: str) -> str:
     """The glyph of who may see a post."""
     return next((icon for name, icon, _ in VISIBILITIES if name == visibility), "globe")
-
-
-def picture_name(key: str) -> str:
-    """A picture's name without its kind."""
-    return key.partition("/")[2] or key

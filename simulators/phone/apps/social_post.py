@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from simulators.phone.app import App, Here, State
-from simulators.phone.apps.social_data import picture_name, visibility_icon
+from simulators.phone.apps.social_data import visibility_icon
 from simulators.phone.apps.social_views import comment_row, post_view, visibility_rows
 from simulators.phone.views import (
     Art,
@@ -153,10 +153,10 @@ class Posts(App):
         picture = item("Add a picture", "From this phone", lead=badge("image"), on=("go", "pictures"), id="picture")
         shown: View | None = None
         if draft["picture"]:
-            key = str(draft["picture"])
-            shown = inset(Art("photo", key, height=380, radius=36, desc=picture_name(key)), 8)
-            away = icon_button("close", "Remove picture", ("picture", ""), id="remove")
-            picture = item(picture_name(key), "Tap for another one", lead=badge("image"), trail=away, id="picture")
+            key, caption = str(draft["picture"]), str(draft["caption"])
+            shown = inset(Art("photo", key, height=380, radius=36, desc=caption), 8)
+            away = icon_button("close", "Remove picture", ("picture", "", ""), id="remove")
+            picture = item(caption, "Tap for another one", lead=badge("image"), trail=away, id="picture")
             picture.on = ("go", "pictures")
         place = Field(["draft", "place"], hint="Add a place", id="place")
         see = item("Who can see it", who, lead=badge(visibility_icon(who)), trail=Icon("next", 48), id="audience")
@@ -181,8 +181,8 @@ class Posts(App):
         return Page(ListView([inset(Column(rows, gap=24)) if rows else nothing, Space(40)], id="pictures"),
                     bar=app_bar("Choose a picture"))  # fmt: skip
 
-    def do_picture(self, here: Here, key: str) -> None:
-        here.own["draft"]["picture"] = key
+    def do_picture(self, here: Here, key: str, caption: str) -> None:
+        here.own["draft"] |= {"picture": key, "caption": caption}
         if key:
             here.back()
 
@@ -204,6 +204,7 @@ class Posts(App):
             return
         numbers = [int(post["id"][1:]) for post in here.own["posts"] if post["id"][1:].isdecimal()]
         post = {"id": f"p{1 + max(numbers, default=0)}", "author": "me", "text": text, "picture": draft["picture"]}
+        post |= {"caption": draft["caption"]}
         post |= {"place": str(draft["place"]).strip(), "time": here.clock.isoformat()}
         post |= {"visibility": draft["visibility"] or here.own["default_visibility"]}
         here.own["posts"].append(post | {"likes": [], "comments": []})
@@ -214,19 +215,19 @@ class Posts(App):
 
 def pictures(here: Here) -> list[tuple[str, str]]:
     """The pictures on the phone, the latest first: what is drawn, and its caption."""
-    photos = [photo for photo in here.phone["apps"].get("gallery", {"photos": []})["photos"] if not photo["deleted"]]
-    photos.sort(key=lambda photo: str(photo["time"]), reverse=True)
-    return [(str(photo["picture"]), str(photo["caption"])) for photo in photos]
+    photos = sorted(here.phone["apps"]["gallery"]["photos"], key=lambda photo: str(photo["time"]), reverse=True)
+    return [(f"{photo['scene']}/{photo['name']}", str(photo["caption"] or photo["name"])) for photo in photos]
 
 
 def _choice(key: str, caption: str) -> View:
     words = Text(caption, "sub", "faint", lines=1, id="caption")
-    return Column([Art("photo", key, height=360, radius=36), words], on=("picture", key), desc=caption, id="choice",
-                  width=480)  # fmt: skip
+    cell = Column([Art("photo", key, height=360, radius=36), words], desc=caption, id="choice", width=480)
+    cell.on = ("picture", key, caption)
+    return cell
 
 
 def _blank(here: Here) -> State:
-    return {"text": "", "picture": "", "place": "", "visibility": here.own["default_visibility"]}
+    return {"text": "", "picture": "", "caption": "", "place": "", "visibility": here.own["default_visibility"]}
 
 
 def _deed(icon: str, words: str, on: tuple[object, ...]) -> View:

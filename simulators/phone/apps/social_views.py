@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from simulators.phone.app import State
-from simulators.phone.apps.social_data import VISIBILITIES, ago, moment, picture_name, visibility_icon
+from simulators.phone.apps.social_data import VISIBILITIES, ago, moment, visibility_icon
 from simulators.phone.views import Act, Art, Button, Column, Icon, Row, Text, View
 from simulators.phone.widgets import avatar, icon_button, inset, item, marked, tabs
 
@@ -41,7 +41,7 @@ def _about(post: State, clock: datetime) -> View:
 
 
 def _picture(post: State) -> View:
-    return Art("photo", str(post["picture"]), height=460, radius=36, desc=picture_name(post["picture"]), id="picture")
+    return Art("photo", str(post["picture"]), height=460, radius=36, desc=str(post["caption"]), id="picture")
 
 
 def _counts(post: State) -> View:

@@ -119,6 +119,17 @@ def test_following_close_friends_and_the_default(phone: Phone) -> None:
     assert not any(p["close"] for p in app(phone, "social")["people"])
 
 
+def test_a_picture_of_the_phone_is_chosen_and_taken_away_again(phone: Phone) -> None:
+    tap(phone, "New post")
+    tap(phone, "Add a picture")
+    latest = max(app(phone, "gallery")["photos"], key=lambda p: str(p["time"]))
+    tap(phone, latest["caption"], id="choice")
+    draft = app(phone, "social")["draft"]
+    assert (draft["picture"], draft["caption"]) == (f"{latest['scene']}/{latest['name']}", latest["caption"])
+    tap(phone, "Remove picture")
+    assert app(phone, "social")["draft"]["picture"] == ""
+
+
 def test_search_hides_and_a_wrong_key_is_refused(phone: Phone) -> None:
     menu_of(phone, "Snow at last")
     tap(phone, "Hide this post")
