@@ -5,8 +5,8 @@ State, `apps.social`:
   follow each other, `close` where they are on the owner's list of close friends.
 - `posts`, in no order: `{id, author, text, picture, caption, place, time, visibility, likes: [names], comments: [{from,
   text, time}]}`; `author`, `from` and `likes` name people or `me`; `visibility` is one of Everyone, Friends, Close
-  friends, Only me; `picture` is `scene/name` of a photo in the Gallery, or "", and `caption` its caption. A task's posts
-  need ids of their own.
+  friends, Only me; `picture` is `scene/name` of a photo in the Gallery, or "", and `caption` its caption. The posts of
+  a task need ids of their own.
 - `default_visibility`: what a new post begins with; `draft`: `{text, picture, caption, place, visibility}`, not posted
   yet; `comments`: unsent comments by post; `hidden`: ids of posts that the feed leaves out; `query`: what is searched.
 
