@@ -11,7 +11,9 @@ from lab.uitree import Bounds, Node
 _SIGNS = tuple(
     (re.compile(words, re.IGNORECASE), sign)
     for words, sign in (
+        (r"^(previous|earlier) (hour|minute|year)\b", "−"),
         (r"^(navigate up|go back|back|previous|prev)\b|^(返回|后退|上一)", "←"),
+        (r"^more$|^(next|later) (hour|minute|year)\b", "+"),
         (r"^(forward|next)\b|^(前进|下一)", "→"),
         (r"^(unstar|starred|remove star|unfavou?rite|remove from favou?rites|bookmarked|remove bookmark)\b", "★"),
         (r"\b(star|starred|favou?rites?|bookmark)\b|^(收藏|星标)", "☆"),
