@@ -92,32 +92,37 @@ class Visit(NamedTuple):
 
 def visits(steps: Sequence[Step]) -> list[Visit]:
     """A run cut where it goes to another app, or home; the steps on the way there belong to no app."""
-    names = _names(steps)
     found: list[Visit] = []
-    opened = ""
-    for step in steps:
-        action = step.action
-        here = _package(step.before)
-        app = "" if _is_launcher(here) else names.get(here, opened)
-        if not found or found[-1].app != app:
+    home = True
+    for step, app in zip(steps, apps(steps), strict=True):
+        if home or found[-1].app != app:
             found.append(Visit(app, []))
         found[-1].steps.append(step)
-        if action is not None and action.kind == "open_app":
-            opened = plain(action.app or action.text or "", lines=False)
-        elif action is not None and action.kind == "navigate_home":
-            opened = ""
-            found.append(Visit("", []))
-    return [visit for visit in found if visit.steps]
+        home = step.action is not None and step.action.kind == "navigate_home"
+    return found
 
 
-def app_at(steps: Sequence[Step], index: int) -> str:
-    """The app that a step was in, as the run names it; empty where nothing tells."""
-    names = _names(steps[: index + 1])
-    here = _package(steps[index].before)
-    if here:
-        return "" if _is_launcher(here) else names[here]
-    opened = [s.action for s in steps[:index] if s.action and s.action.kind in ("open_app", "navigate_home")]
-    return plain(opened[-1].app or opened[-1].text or "", lines=False) if opened else ""
+def apps(steps: Iterable[Step]) -> list[str]:
+    """The app that each step was in, as the run names it: by the word that was tapped on the launcher, or opened.
+
+    Where no word led there, the last part of the package stands for it; empty where nothing tells, and on the launcher.
+    """
+    names: dict[str, str] = {}
+    found: list[str] = []
+    word = opened = ""
+    for step in steps:
+        here, action = _package(step.before), step.action
+        at_home = any(name in here.casefold() for name in _LAUNCHERS)
+        if here and here not in names:
+            names[here] = word or here.rpartition(".")[2].replace("_", " ").capitalize()
+        found.append("" if at_home else names.get(here, opened))
+        opens = action is not None and (action.kind == "open_app" or (at_home and action.kind == "click"))
+        word = (
+            _cut(plain(action.app or "", lines=False)) or _target(step.before.tree, action) if action and opens else ""
+        )
+        if action is not None and action.kind in ("open_app", "navigate_home"):
+            opened = word
+    return found
 
 
 def doing(step: Step) -> str:
@@ -190,30 +195,11 @@ def _target(tree: UiTree | None, action: Action) -> str:
     return _cut(plain((named or inside or [""])[0].strip(), lines=False))
 
 
-def _names(steps: Sequence[Step]) -> dict[str, str]:
-    """What each package is called: the word that was tapped on the launcher before it, or opened, or its last part."""
-    names: dict[str, str] = {}
-    word = ""
-    for step in steps:
-        here, action = _package(step.before), step.action
-        if here and here not in names:
-            names[here] = word or here.rpartition(".")[2].replace("_", " ").capitalize()
-        opens = action is not None and (action.kind == "open_app" or (_is_launcher(here) and action.kind == "click"))
-        word = ""
-        if opens and action is not None:
-            word = _cut(plain(action.app or "", lines=False)) or _target(step.before.tree, action)
-    return names
-
-
 def _package(seen: Observation) -> str:
     """The package in front; empty where neither the activity nor the tree tells."""
     if "/" in seen.activity:
         return seen.activity.partition("/")[0]
     return next((node.package for node in seen.tree.nodes() if node.package), "") if seen.tree is not None else ""
-
-
-def _is_launcher(package: str) -> bool:
-    return any(word in package.casefold() for word in _LAUNCHERS)
 
 
 def _id(name: str, nodes: Sequence[TdgNode]) -> str:

@@ -201,13 +201,14 @@ def _centered(text: str, width: int) -> str:
 
 
 def _wrap(text: str, limit: int) -> list[str]:
-    """Words in lines of at most `limit` cells; a word that is longer is cut into pieces."""
+    """Words in lines of at most `limit` cells; a word in wide characters may end a line anywhere, as it is written."""
     lines: list[str] = []
     for word in text.split():
-        first, *rest = chop_cells(word, limit)
-        if lines and cell_len(lines[-1]) + 1 + cell_len(first) <= limit:
-            lines[-1] += f" {first}"
-        else:
-            lines.append(first)
-        lines += rest
+        wide = cell_len(word) != len(word)
+        for i, piece in enumerate(word if wide else chop_cells(word, limit)):
+            gap = " " if i == 0 else ""
+            if lines and (wide or i == 0) and cell_len(lines[-1] + gap + piece) <= limit:
+                lines[-1] += gap + piece
+            else:
+                lines.append(piece)
     return lines or [""]

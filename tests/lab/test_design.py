@@ -8,11 +8,13 @@ import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rich.cells import cell_len
 
-from lab.design import outline
+from lab.design import editing, outline
 from lab.design.drafting import chained, of_golden, of_run, shipped, texts, unit_of, visits
+from lab.design.drawing import drawn
 from lab.design.parts import as_yaml, read_parts
-from lab.design.revision import Design, items, tidy
+from lab.design.revision import Design, Section, items, tidy
 from lab.design.soundness import problems
 from lab.errors import LabError
 from lab.task import Branch, Criterion, GoldenStep, InformationUnit, Rubric, Tdg, TdgNode, load_task
@@ -296,3 +298,70 @@ def test_items_say_what_was_changed() -> None:
     assert before["tdg/a"] == after["tdg/a"]
     assert before["tdg/b"] != after["tdg/b"]
     assert msgspec.json.encode(Design()) == b"{}"
+
+
+# -- one item after the other ----------------------------------------------------------------------------------
+
+
+def test_an_item_takes_its_evidence_along() -> None:
+    design = Design(CHAIN, units=(InformationUnit("u", "U"), InformationUnit("w", "W")))
+    design = editing.see(editing.see(design, "tdg/b", "r@1"), "tdg/b", "r@2")
+    assert design.evidence == {"tdg/b": ("r@1", "r@2")}
+    renamed = editing.change(design, "tdg/b", TdgNode("bee", "Bee"))
+    assert renamed.evidence == {"tdg/bee": ("r@1", "r@2")}
+    assert edges(renamed.tdg) == {"abee", "beec", "cd"}
+    assert editing.remove(renamed, "tdg/bee").evidence == {}
+    once = editing.see(editing.see(design, "tdg/b", "r@1"), "tdg/b", "r@2")
+    assert once.evidence == {}
+
+
+def test_the_flat_sections_are_edited_alike() -> None:
+    design = Design()
+    for section, first, second in (
+        ("branches", Branch("x", "X?"), Branch("y", "Y?")),
+        ("units", InformationUnit("x", "X"), InformationUnit("y", "Y")),
+        ("rubric", Criterion("x", "X?"), Criterion("y", "Y?")),
+    ):
+        part: Section = section  # type: ignore[assignment]
+        design = editing.add(editing.add(design, part, first), part, second, f"{part}/x")
+        design = editing.move(design, f"{part}/y", -1)
+        assert [item.id for item in editing.entries(design, part)] == ["y", "x"]
+        design = editing.move(design, f"{part}/y", -1)
+        design = editing.change(design, f"{part}/y", msgspec.structs.replace(second, id="z"))
+        assert [item.id for item in editing.entries(design, part)] == ["z", "x"]
+        assert editing.nest(design, f"{part}/x", deeper=True) == design
+        assert editing.item_at(editing.remove(design, f"{part}/z"), f"{part}/z") is None
+    turned = editing.turn(editing.turn(design, "units/x"), "rubric/x")
+    assert [unit.explicit for unit in turned.units] == [True, False]
+
+
+def test_nodes_are_turned_flexible_and_nested() -> None:
+    design = editing.turn(Design(CHAIN), "tdg/c")
+    assert design.tdg.nodes[2].kind == "flexible"
+    assert editing.turn(design, "tdg/c") == Design(CHAIN)
+    nested = editing.nest(design, "tdg/b", deeper=True)
+    assert shape(nested.tdg)[1] == "1A1 b"
+    assert shape(editing.nest(nested, "tdg/b", deeper=False).tdg) == shape(CHAIN)
+
+
+# -- the drawing -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", library.tasks())
+@pytest.mark.parametrize("width", [40, 60, 120])
+def test_each_task_is_drawn_within_the_width(name: str, width: int) -> None:
+    tdg = library.task(name).tdg
+    lines = drawn(tdg, width)
+    if lines or width > 40:
+        assert all(f"{row.number} " in "\n".join(lines) for row in outline.rows(tdg))
+    assert all(cell_len(line) <= width for line in lines)
+
+
+def test_forks_and_joins_are_drawn_and_far_edges_written() -> None:
+    tdg = Tdg(CHAIN.nodes, (("a", "b"), ("a", "c"), ("b", "d"), ("c", "d"), ("a", "d")))
+    text = "\n".join(drawn(tdg, 60))
+    assert "┴" in text
+    assert "4 D (after 1)" in text
+    assert drawn(Tdg(CHAIN.nodes, (("a", "b"), ("b", "a"))), 60) == []
+    assert drawn(Tdg(), 60) == []
+    assert drawn(Tdg((TdgNode("x", "打开设置里面的网络与互联网\x1b[31m"),)), 30)[1].startswith("│ 1 打开")
