@@ -218,7 +218,7 @@ def _spec(spec: Spec, trace: Trace, change: Change) -> Spec:
 
 def _persona(trace: Trace, change: Change) -> Persona | None:
     """The persona that goes on, with the history that its agent sees."""
-    from simulators import library
+    from simulators import library, varied
 
     if change.persona is None and change.log is None:
         return trace.persona
@@ -226,7 +226,7 @@ def _persona(trace: Trace, change: Change) -> Persona | None:
     if not name:
         raise LabError(f"run {trace.id}", "has no persona, and so no log", "Name one with --persona.")
     log = change.log or (trace.persona.log_source if trace.persona else trace.task.log)
-    return library.persona(name, log)
+    return varied.world(trace.conditions.vary).persona(library.persona(name, log))
 
 
 def _conditions(first: Conditions, spec: Spec) -> Conditions:
