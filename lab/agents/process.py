@@ -138,7 +138,7 @@ class ProcessAgent:
             raise program.refuse(error, answer) from error
 
     def _end_run(self, status: str) -> None:
-        if self._program is not None and self._briefed:
+        if self._program is not None and self._program.running and self._briefed:
             with contextlib.suppress(LabError):  # the run is over: what its program does wrong now changes nothing
                 self._program.tell(encode(End(status)) + b"\n", _GRACE)
         self._briefed = False

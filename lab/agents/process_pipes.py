@@ -80,14 +80,16 @@ class Program:
         self._take_stray()
         self._to_write = memoryview(lines)
         deadline = time.monotonic() + seconds
-        if not self._until(lambda: b"\n" in self._out.lstrip() or self._closed_output, deadline, stop):
+        if not self._until(lambda: b"\n" in self._out.lstrip() or self._left(), deadline, stop):
             sent = "" if not self._to_write else " It did not read all that it was sent."
             raise self._wrong(f"did not answer within {seconds:g} seconds.{sent}", "Does it flush each line?")
         line, feed, rest = bytes(self._out.lstrip()).partition(b"\n")
         if not feed:
             raise self._wrong(f"{self._fate()} before it answered")
         if rest.strip():
-            raise self._wrong("wrote more than one line where one was due", _once(rest))
+            raise self._wrong(
+                "wrote more than one line where one was due", f"{_once(line)} {_once(rest, 'It went on')}"
+            )
         self._out.clear()
         return line
 
@@ -102,9 +104,9 @@ class Program:
             return
         self._to_write = memoryview(b"")
         self._close_input()
-        if grace and not self._closed_output:
-            self._until(lambda: self._closed_output, time.monotonic() + grace, threading.Event(), discard=True)
-            self._exited(_AFTERWARDS)
+        if grace:
+            self._until(self._left, time.monotonic() + grace, threading.Event(), discard=True)
+            self._exits(_AFTERWARDS)
         self._ended()
         self._selector.close()
         for stream in self._streams():
@@ -209,7 +211,7 @@ class Program:
 
     def _fate(self) -> str:
         """What became of a program whose output is closed."""
-        gone = self._exited(_AFTERWARDS)
+        gone = self._exits(_AFTERWARDS)
         self._until_silent()
         self._ended()
         code = self._process.returncode
@@ -217,14 +219,25 @@ class Program:
             return "closed its output"
         return f"ended with exit code {code}" if code >= 0 else f"was ended by {signal.Signals(-code).name}"
 
-    def _exited(self, seconds: float) -> bool:
-        """Whether the program exits in time. It is not reaped: so its group keeps its number until we have ended it."""
+    def _left(self) -> bool:
+        """Whether no more can come: its output is closed, or it exited (a child may hold the pipe) and all is read."""
+        return self._closed_output or (self._has_exited() and not self._turn(0))
+
+    def _exits(self, seconds: float) -> bool:
+        """Whether the program exits in time."""
         until = time.monotonic() + seconds
-        while hasattr(os, "waitid") and time.monotonic() < until:
-            if os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None:
-                return True
+        while not self._has_exited() and time.monotonic() < until:
             time.sleep(0.005)
-        return False
+        return self._has_exited()
+
+    def _has_exited(self) -> bool:
+        """Whether the program itself exited; it is not reaped, so its group keeps its number until we have ended it.
+
+        Always false where the system cannot tell without reaping (macOS before Python 3.13).
+        """
+        if not hasattr(os, "waitid"):
+            return False
+        return os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
 
     # -- its ends of the pipes -------------------------------------------------------------------------------
 
@@ -252,10 +265,10 @@ class Program:
         return self._stdin, self._stdout, self._stderr
 
 
-def _once(data: bytes | bytearray) -> str:
-    """The beginning of what stood there, for a sentence."""
+def _once(data: bytes | bytearray, words: str = "It began") -> str:
+    """The beginning of what stood there, as a sentence."""
     text = bytes(data[:200]).strip().decode("utf-8", "backslashreplace")
-    return f'It began: "{plain(text[:80], lines=False)}"'
+    return f'{words}: "{plain(text[:80], lines=False)}".'
 
 
 def _end_group(process: subprocess.Popen[bytes]) -> None:
