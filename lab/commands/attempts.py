@@ -84,6 +84,7 @@ class BatchResult(msgspec.Struct, frozen=True):
     db: str
     agent: str
     seed: int
+    vary: int
     attempts: int
     until_pass: bool
     memory: bool
@@ -97,8 +98,6 @@ def attempt_of(trace: Trace) -> Attempt:
     ended = trace.ended
     score = ended.score if ended is not None else None
     checked = any(check.weight for check in trace.task.checks) and trace.status != "stopped"
-    costs = [step.proposed.usage.cost for step in trace.steps if step.proposed.usage is not None]
-    known = [cost for cost in costs if cost is not None]
     return Attempt(
         trace=trace.id,
         attempt=trace.attempt,
@@ -108,7 +107,7 @@ def attempt_of(trace: Trace) -> Attempt:
         steps=len(trace.steps),
         questions=trace.questions,
         seconds=round((ended.ms or 0.0) / 1000, 3) if ended is not None else 0.0,
-        cost=sum(known) if known else None,
+        cost=trace.spent.cost if trace.spent is not None else None,
         reason=ended.reason if ended is not None else "",
         state=trace.state,
     )

@@ -66,7 +66,7 @@ def _names(args: argparse.Namespace) -> list[str]:
 
 def _spec(args: argparse.Namespace, settings: Settings, name: str) -> Spec:
     """What every attempt at one task is made of; all that can be refused is refused here, before the first run."""
-    from lab.session import Spec
+    from lab.session import Spec, in_world
 
     task = library.task(name)
     who = args.persona or task.persona
@@ -76,7 +76,8 @@ def _spec(args: argparse.Namespace, settings: Settings, name: str) -> Spec:
         raise LabError("run", "nobody sits at many runs; --user is script or script:FILE", "Use hitlab live.", code=2)
     if kind == "script":
         library.script(file or task.id)
-    return Spec(task, persona, agent=args.agent, user=args.user, person=settings.person, seed=args.seed or 0)
+    spec = Spec(task, persona, agent=args.agent, user=args.user, person=settings.person, seed=args.seed or 0)
+    return in_world(spec, args.vary) if args.vary else spec
 
 
 class _Batch:
@@ -156,7 +157,8 @@ def _report(args: argparse.Namespace, batch: _Batch, specs: Sequence[Spec]) -> i
     result = BatchResult(
         db=str(batch.store.path),
         agent=args.agent,
-        seed=args.seed or 0,
+        seed=args.seed or args.vary or 0,
+        vary=args.vary or 0,
         attempts=args.attempts,
         until_pass=args.until_pass,
         memory=memory,
