@@ -8,6 +8,8 @@ from datetime import datetime, timedelta
 from typing import NamedTuple, TypeVar
 
 from lab.agents.goals import Alarm, Goal, Order, Phase, Switch, goals_in
+from lab.agents.goals.buying import Buy
+from lab.agents.purchases import merged_buys
 from lab.agents.reading import Entry, mentions, words
 
 T = TypeVar("T")
@@ -196,8 +198,9 @@ class Habit(NamedTuple):
 def habits_now(done: Sequence[Deed], entries: Sequence[Entry], now: datetime, place: str) -> list[Habit]:
     """The habits that fit this weekday, hour and place, and are not yet done today; the steadiest first.
 
-    A habit was done on at least three days and on two of five of the days (workdays, or days off) that the log
-    spans, most lately within three weeks, within half an hour of now, at this very place.
+    A habit was done on at least three days, and on two of five of the days (workdays, or days off) that the log
+    spans or nearly always on this day of the week; most lately within three weeks, within half an hour of now, at this
+    very place.
     """
     here = [d for d in done if _fits(d.entry, now, place) and d.goal.definite]
     groups: dict[object, list[Deed]] = {}
@@ -225,7 +228,11 @@ def _habit(group: Sequence[Deed], entries: Sequence[Entry], now: datetime) -> Ha
     off = now.weekday() >= 5
     span = {e.time.date() for e in entries if (e.time.weekday() >= 5) == off and e.time < now}
     latest = max(d.entry.time for d in group)
-    if len(days) < 3 or now.date() in days or len(days) < 0.4 * len(span) or now - latest > _RECENT:
+    if len(days) < 0.4 * len(span):
+        days, span = ({day for day in some if day.weekday() == now.weekday()} for some in (days, span))
+        if len(days) < _SHARE * len(span):
+            return None
+    if len(days) < 3 or now.date() in days or now - latest > _RECENT:
         return None
     minute = _middle([d.entry.minute for d in group])
     texts = tuple(particulars(d.goal, d.entry) if isinstance(d.goal, Order) else d.entry.text for d in group)
@@ -233,5 +240,13 @@ def _habit(group: Sequence[Deed], entries: Sequence[Entry], now: datetime) -> Ha
     if isinstance(first, Switch | Alarm):
         routine = _together(group)
         return Habit(routine.goals, texts, len(days), len(span), minute, routine.alarm) if routine else None
-    goal: Goal = merged([d.goal for d in group if isinstance(d.goal, Order)]) if isinstance(first, Order) else first
-    return Habit((goal,), texts, len(days), len(span), minute)
+    return Habit((_one(first, group),), texts, len(days), len(span), minute)
+
+
+def _one(first: Goal, group: Sequence[Deed]) -> Goal:
+    """What is nearly always the same in each case of a habit."""
+    if isinstance(first, Order):
+        return merged([d.goal for d in group if isinstance(d.goal, Order)])
+    if isinstance(first, Buy):
+        return merged_buys([d.goal for d in group if isinstance(d.goal, Buy)])
+    return first

@@ -7,7 +7,8 @@ from typing import Any
 
 from lab.agents.doing import Doing
 from lab.agents.goals import Alarm, Order, Send, Switch, Write
-from lab.agents.skills import alarms, messages, notes, orders, switches
+from lab.agents.goals.buying import Buy, Cheaper
+from lab.agents.skills import alarms, buying, messages, notes, orders, switches
 from lab.agents.skills.looking import Look
 from lab.agents.talk import Work
 
@@ -18,6 +19,7 @@ Judge = Callable[[Work, Any], Doing[bool]]
 
 SKILLS: Mapping[type, Skill] = {
     Alarm: alarms.do_alarm,
+    Buy: buying.do_buy,
     Order: orders.place_order,
     Send: messages.do_send,
     Switch: switches.set_switch,
@@ -29,4 +31,6 @@ LOOKS: Mapping[str, Look] = {
     "note": notes.look,
 }
 
-JUDGES: Mapping[type, Judge] = {}
+JUDGES: Mapping[type, Judge] = {
+    Cheaper: buying.judge_cheaper,
+}

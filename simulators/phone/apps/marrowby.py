@@ -74,7 +74,7 @@ class Marrowby(Search, Product, Orders):
     def screen_home(self, here: Here) -> Screen:
         """What is searched, or the categories and what is best rated."""
         field = Field(["query"], hint="Search Marrowby", kind="search", id="search", action="Search")
-        bar = Column([Text("Marrowby", "headline", "primary", pad=(48, 24, 48, 12)), inset(field, 0, 20)])
+        bar = Column([Text("Marrowby", "headline", "primary", pad=(48, 24, 48, 12)), self.search_box(here, field)])
         if str(here.own["query"]).strip():
             rows = self.results(here)
         else:

@@ -74,18 +74,17 @@ class Quillbarn(Search, Product, Orders):
     def screen_home(self, here: Here) -> Screen:
         """Everything there is, until a word is searched."""
         field = Field(["query"], hint="What do you need?", kind="outline", id="search", action="Search")
-        bar = Column([inset(field, 28, 20)])
+        bar = Column([Space(28), self.search_box(here, field)])
         notes = self._coupon_notes(here) if not str(here.own["query"]).strip() else []
         rows = [*notes, *self.results(here)]
         return Page(ListView([*rows, Space(60)], id="feed"), bar=bar, foot=self._tabs("Find"))
 
     def _coupon_notes(self, here: Here) -> list[View | None]:
-        return [
-            item(
-                f"{c['percent']}% off with {c['code']}", f"On {money(c['minimum'])} or more", lead=badge("tag"), id="coupon"
-            )
-            for c in here.own["coupons"]
-        ]
+        rows: list[View | None] = []
+        for c in here.own["coupons"]:
+            what, least = f"{c['percent']}% off with {c['code']}", f"On {money(c['minimum'])} or more"
+            rows.append(item(what, least, lead=badge("tag"), id="coupon_note"))
+        return rows
 
     def shelf_row(self, here: Here, product: State) -> View:
         """A product as a price tag: what it costs stands first."""

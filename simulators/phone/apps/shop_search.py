@@ -8,7 +8,7 @@ from simulators.phone.app import Here, State
 from simulators.phone.apps.shop_trade import Trade, money
 from simulators.phone.apps.shop_views import goods_row
 from simulators.phone.views import Button, Chip, Column, Field, ListView, Page, Row, Screen, Sheet, Space, Text, View
-from simulators.phone.widgets import actions, app_bar, empty, inset, marked, section
+from simulators.phone.widgets import actions, app_bar, empty, icon_button, inset, marked, section
 
 SORTS = ("Best match", "Price, low to high", "Price, high to low", "Best rated", "Sent soonest")
 STARS = ("3", "4", "4.5")
@@ -47,6 +47,18 @@ class Search(Trade):
     def shelf_row(self, here: Here, product: State) -> View:
         """A product in a list of them."""
         return goods_row(product, ("product", product["name"]))
+
+    def search_box(self, here: Here, field: Field) -> View:
+        """The search field, and the button that empties it once something stands in it."""
+        if not str(here.own["query"]):
+            return inset(field, 0, 20)
+        field.grow = 1
+        clear = icon_button("close", "Clear search", ("clear_search",), id="clear_search")
+        return inset(Row([field, clear], gap=8), 0, 20)
+
+    def do_clear_search(self, here: Here) -> None:
+        here.own["query"] = ""
+        here.focus("search")
 
     def _narrow(self, here: Here, category: str) -> View:
         """The filter and sort buttons, and each filter that is on, which a tap takes away."""

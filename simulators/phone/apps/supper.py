@@ -34,7 +34,7 @@ from simulators.phone.views import (
     Text,
     View,
 )
-from simulators.phone.widgets import app_bar, badge, empty, inset, item, marked, section, tabs
+from simulators.phone.widgets import app_bar, badge, empty, icon_button, inset, item, marked, section, tabs
 
 SOON = "As soon as possible"
 
@@ -107,10 +107,18 @@ class Supper(Dish):
         """Dishes and kitchens by a word."""
         query = str(here.own["query"]).strip().casefold()
         field = Field(["query"], hint="Search dishes and kitchens", kind="outline", id="search", action="Search")
-        bar = Column([Text("Search", "headline", pad=(48, 24, 48, 16)), inset(field, 0, 20)])
+        box: View = field
+        if query:
+            field.grow = 1
+            box = Row([field, icon_button("close", "Clear search", ("clear_search",), id="clear_search")], gap=8)
+        bar = Column([Text("Search", "headline", pad=(48, 24, 48, 16)), inset(box, 0, 20)])
         hint = empty("search", "What shall it be?", "A dish, a kitchen, or a word such as chicken.")
         rows = _found(here, query) if query else [hint]
         return Page(ListView([*rows, Space(60)], id="results"), bar=bar, foot=self.tab_bar("Search"))
+
+    def do_clear_search(self, here: Here) -> None:
+        here.own["query"] = ""
+        here.focus("search")
 
     def screen_menu(self, here: Here) -> Screen:
         place = self.restaurant(here, here.args["restaurant"])
