@@ -9,6 +9,7 @@ from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.message import Message
 
+from lab.plain import plain
 from lab.session import Session
 from lab.trace import Action, Proposed
 from lab.uitree import UiTree
@@ -77,8 +78,10 @@ class Bench(Vertical):
         """This action waits to be let through; None: none does."""
         if proposed is None:
             self._gate.close()
-        else:
-            self._gate.open(proposed, tree)
+            return
+        stop = self._session.stopped_at
+        title = f"Breakpoint {plain(stop.breakpoint.spec)}" if stop is not None else "The agent waits for you"
+        self._gate.open(proposed, tree, title)
 
     def toggle_gate(self) -> None:
         """Asks before each action from now on, or lets all pass, the waiting one too."""
@@ -108,6 +111,11 @@ class Bench(Vertical):
             self.notify("The agent goes on.", markup=False)
 
     @on(GatePanel.Aiming)
+    def _aims(self, message: GatePanel.Aiming) -> None:
+        self.turn()
+        if message.action is not None:
+            self.post_message(self.Aimed(message.action))
+
     def turn(self) -> None:
         """What may be touched has changed."""
         waits = self._session.turns.waiting is not None
@@ -121,7 +129,6 @@ class Bench(Vertical):
             self._act(action)
         elif action.at is not None:
             self._gate.aim(action.at)
-            self.post_message(self.Aimed(Action("click", at=action.at)))
 
     def type(self, text: str) -> bool:
         """Letters meant for the phone; False where it is not the person's."""

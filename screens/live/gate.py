@@ -21,6 +21,7 @@ from lab.uitree import UiTree
 from screens.clock import Clock
 from screens.describe import action_words
 from screens.live.choices import TOO_EARLY, Choice, Choices, picks
+from screens.near import NearList
 from simulators.human import HumanGate
 
 _TEXT_KINDS = {"input_text", "ask_user", "answer"}
@@ -33,8 +34,8 @@ class GateRow(Choices):
 
     HELP = """
     The agent waits for you. The key before a choice, or the letter underlined in it, takes it at once: the action is
-    let through; or changed first (its text, or the place: tap the phone, or type `x, y`); or rejected. **tab** goes to
-    a note, which is kept with your decision.
+    let through; or changed first (its text, or its place); or rejected. A tap on the phone says where it should have
+    gone. **tab** goes to a note, which is kept with your decision.
     """
     GROUP = "gate"
     CHOICES = (
@@ -81,14 +82,16 @@ class GatePanel(Vertical):
 
     @dataclass
     class Aiming(Message):
-        """Whether a tap on the mirror now says where the action should go."""
+        """Whether a tap on the mirror now says where the action should go; `action` is what would be done now."""
 
         on: bool
+        action: Action | None = None
 
     def __init__(self, clock: Clock) -> None:
         super().__init__(id="gate")
         self.proposed: Proposed | None = None
-        self.border_title = "The agent waits for you"
+        self._tree: UiTree | None = None
+        self._near = NearList(id="gate-near")
         self._row = GateRow(clock, id="gate-row")
         self._text = Input(id="gate-text", compact=True, select_on_focus=False)
         self._note = Input(id="gate-note", compact=True, select_on_focus=False, placeholder="a note, if you like (tab)")
@@ -96,13 +99,14 @@ class GatePanel(Vertical):
     def compose(self) -> ComposeResult:
         yield Static(id="waits", markup=False)
         yield self._row
+        yield self._near
         yield self._text
         yield self._note
         yield Static(id="gate-hint", markup=False)
 
-    def open(self, proposed: Proposed, tree: UiTree | None) -> None:
+    def open(self, proposed: Proposed, tree: UiTree | None, title: str = "The agent waits for you") -> None:
         """Puts an action before the person."""
-        self.proposed = proposed
+        self.proposed, self._tree, self.border_title = proposed, tree, title
         text = Text(action_words(proposed.action, tree), style="bold")
         if proposed.thought:
             text.append(f"\nthinks: {plain(proposed.thought)}", style="not bold italic")
@@ -131,14 +135,21 @@ class GatePanel(Vertical):
         return True
 
     def aim(self, at: Point) -> None:
-        """The place that was tapped on the mirror while an action is changed."""
-        self._text.value = f"{at[0]}, {at[1]}"
-        self._text.focus()
+        """The place that was tapped on the mirror: what was hit there and what was missed, to choose from."""
+        self.set_class(True, "-amend")
+        self._text.display = False
+        self._near.look(self._tree, at)
+        self._near.focus()
+        self._aim()
+
+    def _aim(self) -> None:
+        if self.proposed is not None:
+            self.post_message(self.Aiming(True, moved(self.proposed.action, self._near.at)))
 
     @property
     def aiming(self) -> bool:
-        """Whether the place of the waiting action is being changed."""
-        return self.proposed is not None and self.has_class("-amend") and not self._worded
+        """Whether a tap says where the waiting action should go."""
+        return self.proposed is not None
 
     @property
     def _worded(self) -> bool:
@@ -147,7 +158,8 @@ class GatePanel(Vertical):
     def _amend(self, amending: bool) -> None:
         self.set_class(amending, "-amend")
         self._text.display = amending
-        self.post_message(self.Aiming(self.aiming))
+        self._near.close()
+        self.post_message(self.Aiming(self.aiming, self.proposed.action if self.proposed else None))
         self._tell()
 
     def _tell(self, problem: str = "") -> None:
@@ -155,10 +167,12 @@ class GatePanel(Vertical):
         aim = "" if self._worded else "Tap the phone, or type x, y; "
         if self._note.has_focus:
             line = "Enter goes back to the choices; the note goes with your decision."
+        elif self._near.display:
+            line = "A digit takes another; Enter does it there; Esc goes back."
         elif self.has_class("-amend"):
             line = f"{aim}Enter does it this way; Esc goes back."
         else:
-            line = "Your decision is kept, with your name and the time it took."
+            line = "Tap the phone where it should go instead; your decision is kept with your name."
         self.query_one("#gate-hint", Static).update(Text(problem or line, style="dim"))
 
     def on_descendant_focus(self) -> None:
@@ -187,7 +201,7 @@ class GatePanel(Vertical):
     @on(Input.Submitted, "#gate-note")
     def _noted(self, event: Input.Submitted) -> None:
         event.stop()
-        (self._text if self.has_class("-amend") else self._row).focus()
+        (self._near if self._near.display else self._text if self.has_class("-amend") else self._row).focus()
 
     @on(Input.Submitted, "#gate-text")
     def _submitted(self, event: Input.Submitted) -> None:
@@ -199,6 +213,18 @@ class GatePanel(Vertical):
             self._tell("! Two numbers are needed, as in 540, 1200: tap the phone or type them.")
             return
         self._decide("amend", action)
+
+    @on(NearList.Highlighted, "#gate-near")
+    def _chosen(self, event: NearList.Highlighted) -> None:
+        event.stop()
+        if self._near.display:
+            self._aim()
+
+    @on(NearList.Meant)
+    def _meant(self, event: NearList.Meant) -> None:
+        event.stop()
+        if self.proposed is not None:
+            self._decide("amend", moved(self.proposed.action, event.at))
 
     def _decide(self, decision: str, action: Action | None) -> None:
         """Says it once: what waits next is another action."""
@@ -213,7 +239,11 @@ def _amended(action: Action, value: str) -> Action | None:
     if action.kind in _TEXT_KINDS:
         return msgspec.structs.replace(bare, text=value)
     found = _POINT.fullmatch(value)
-    if found is None:
-        return None
-    at = (int(found[1]), int(found[2]))
-    return msgspec.structs.replace(bare, at=at) if action.kind in _AIMED else Action("click", at=at)
+    return None if found is None else moved(action, (int(found[1]), int(found[2])))
+
+
+def moved(action: Action, at: Point) -> Action:
+    """The action at another place; one that has no place becomes a tap there."""
+    if action.kind not in _AIMED:
+        return Action("click", at=at)
+    return msgspec.structs.replace(action, at=at, raw=None, space=None, boxes=())

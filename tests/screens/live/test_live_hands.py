@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from textual.widgets import Input
 
 from lab.trace import Acting, Action, Paused
 from screens.live.hands import HandsPanel
+from screens.near import NearList
+from screens.phone.canvas import Canvas
 from screens.phone.mirror import Mirror
 
 TYPE = Action("input_text", text="milc")
@@ -55,18 +58,55 @@ async def test_a_tap_on_the_mirror_says_where_it_should_go(live: Any, until: Any
     async with app.run_test(size=(120, 40)) as pilot:
         await gate_open(app, pilot, until)
         mirror = app.live.query_one(Mirror)
-        await until(pilot, lambda: mirror.fit is not None and mirror.settled)
-        assert not mirror.interactive
-        await pilot.press("e")
-        await until(pilot, lambda: mirror.interactive)
+        await until(pilot, lambda: mirror.fit is not None and mirror.settled and mirror.interactive)
         column, row = mirror.fit.left + 10, mirror.fit.top + 5
         at = mirror.fit.pixel(column, row)
         await pilot.click(mirror, offset=(column + 1, row + 1))
-        field = app.live.query_one("#gate-text", Input)
-        await until(pilot, lambda: field.value == f"{at[0]}, {at[1]}")
-        await pilot.press("enter")
+        near = app.live.query_one("#gate-near", NearList)
+        await until(pilot, lambda: near.has_focus and near.count == 4)
+        await pilot.press("4", "enter")  # the last line is the very pixel
         await until(pilot, lambda: app.steps)
     assert app.steps[0].decision.action == Action("click", at=at)
+
+
+async def test_a_place_is_typed(live: Any, until: Any, cast: Any) -> None:
+    app = live((Action("click", at=(1, 1)), ""), gate="ask")
+    async with app.run_test(size=(120, 40)) as pilot:
+        await gate_open(app, pilot, until)
+        await pilot.press("e", *["backspace"] * 4, *"30, 40", "enter")
+        await until(pilot, lambda: app.steps)
+    assert app.steps[0].decision.action == Action("click", at=(30, 40))
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40)])
+async def test_a_digit_takes_a_near_miss_and_what_is_done_is_in_its_middle(
+    size: tuple[int, int], live: Any, until: Any, cast: Any
+) -> None:
+    app = live((Action("input_text", text="x"), ""), gate="ask", embedded=True)
+    async with app.run_test(size=size) as pilot:
+        await gate_open(app, pilot, until)
+        mirror = app.live.query_one(Mirror)
+        await until(pilot, lambda: mirror.fit is not None and mirror.settled and mirror.interactive)
+        tree = app.live._watch.tree
+        icon = next(node for node in tree.nodes() if node.clickable)
+        column, row = (int(f(v)) for f, v in zip((mirror.fit.column, mirror.fit.row), icon.bounds.center, strict=True))
+        canvas = mirror.query_one(Canvas)
+        await pilot.click(canvas, offset=(mirror.fit.left + column, mirror.fit.top + row))
+        near = app.live.query_one("#gate-near", NearList)
+        await until(pilot, lambda: near.has_focus)
+        assert near.rows[0].hit
+        assert near.rows[0].node == icon
+        other = near.rows[1].node.bounds.center
+        await pilot.press("escape")
+        assert not near.display
+        await until(pilot, lambda: mirror.interactive)
+        await pilot.click(canvas, offset=(mirror.fit.left + column, mirror.fit.top + row))
+        await pilot.press("2")
+        await until(pilot, lambda: app.shows("2  ") and near.at == other)
+        await pilot.press("enter")
+        await until(pilot, lambda: app.steps)
+    decision = app.steps[0].decision
+    assert (decision.verdict, decision.action) == ("amend", Action("click", at=other))
 
 
 async def test_what_is_no_place_is_said_and_nothing_is_done(live: Any, until: Any, cast: Any) -> None:
@@ -144,7 +184,7 @@ async def test_a_person_takes_over_and_gives_back(live: Any, until: Any, cast: A
         await until(pilot, lambda: app.session.turns.waiting is not None)
         await pilot.press("g")
         await until(pilot, lambda: app.gated)
-        assert not mirror.interactive
+        assert not app.live.query_one(HandsPanel).has_class("-open")
         await pilot.press("a")
         await until(pilot, lambda: app.session.over)
     touch, *rest = device.did

@@ -1,0 +1,95 @@
+"""What a tap on the phone may have meant, to choose from by a digit."""
+
+from __future__ import annotations
+
+import unicodedata
+from dataclasses import dataclass
+
+from textual import events
+from textual.content import Content
+from textual.message import Message
+
+from lab.nearest import Near, nearest
+from lab.trace import Point
+from lab.uitree import UiTree
+from screens.describe import one_line, point_words
+from screens.lines import Lines
+
+MUTED = "$foreground-muted"
+MOST = 6
+"""Nodes listed at once; the last line is always the very pixel."""
+
+
+class NearList(Lines):
+    """The node that was hit, its nearest misses, and the very pixel; the line under the cursor is what is taken."""
+
+    HELP = """\
+# Where it should go
+
+What you tapped, and what is nearest to it: first what reacts to a touch. A **digit** takes another, **Enter** does it
+there, another tap on the phone looks anew. **Esc** goes back.
+"""
+    DEFAULT_CSS = """
+    NearList { height: auto; display: none; }
+    """
+
+    @dataclass
+    class Meant(Message):
+        """Enter: it should go here."""
+
+        near: NearList
+        at: Point
+
+        @property
+        def control(self) -> NearList:
+            return self.near
+
+    def __init__(self, id: str) -> None:
+        super().__init__(id=id)
+        self.rows: list[Near] = []
+        self.tapped: Point = (0, 0)
+
+    @property
+    def count(self) -> int:
+        return len(self.rows) + 1
+
+    @property
+    def at(self) -> Point:
+        """The pixel that is taken: the middle of a node, or the one that was tapped."""
+        return self.rows[self.cursor].node.bounds.center if self.cursor < len(self.rows) else self.tapped
+
+    def look(self, tree: UiTree | None, at: Point) -> None:
+        """Lists what is near a pixel, what was hit marked."""
+        self.tapped = at
+        self.rows = nearest(tree, at, MOST) if tree is not None else []
+        self.set_reactive(Lines.cursor, 0)
+        self.styles.height = self.count
+        self.display = True
+        self.changed()
+        self.scroll_to(y=0, animate=False)
+
+    def close(self) -> None:
+        """Takes the list away."""
+        self.display = False
+
+    def paint(self, index: int, width: int) -> Content:
+        digit = (f"{index + 1}  ", "bold underline")
+        if index == len(self.rows):
+            return Content.assemble(digit, (f"just there, {point_words(self.tapped)}", ""))
+        near = self.rows[index]
+        where = "hit" if near.hit else "around it" if not near.px else f"{near.px} px, {near.dp} dp off"
+        tail = f"  {one_line(near.role, 20)}  {where}" + ("" if near.reacts else ", does nothing")
+        room = max(8, width - 3 - len(tail) - 2)
+        name = f'"{one_line(near.words, room)}"' if near.words else "(no words)"
+        return Content.assemble(digit, (name, "bold" if near.hit else ""), (tail, MUTED))
+
+    def action_choose(self) -> None:
+        self.post_message(self.Meant(self, self.at))
+
+    def on_key(self, event: events.Key) -> None:
+        """A digit, in whatever width an input method writes it, takes another line."""
+        character = event.character or ""
+        number = unicodedata.decimal(character, 0) if len(character) == 1 else 0
+        if 1 <= number <= self.count:
+            event.stop()
+            self.go(number - 1)
