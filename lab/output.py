@@ -9,7 +9,7 @@ import msgspec
 
 from lab.design.revision import Design, Parts, RevisionLine, State
 from lab.task import Kind, LogEntry, Task
-from lab.trace import Action, AnyEvent, Ended, Started, Step, TraceLine, Verdict
+from lab.trace import Action, AnyEvent, Ended, Spent, Started, Step, TraceLine, Verdict
 from lab.wire import encode
 
 
@@ -23,7 +23,10 @@ class Stopped(msgspec.Struct, frozen=True):
 
 
 class RunResult(msgspec.Struct, frozen=True):
-    """How one run went: `demo`, `live` and `fork`. `stopped` is null but where it stands at a breakpoint."""
+    """How one run went: `demo`, `live` and `fork`. `stopped` is null but where it stands at a breakpoint.
+
+    `spent` is what its model's answers cost together, null where no model was asked.
+    """
 
     trace: str
     db: str
@@ -33,6 +36,7 @@ class RunResult(msgspec.Struct, frozen=True):
     questions: int
     replies: int
     stopped: Stopped | None = None
+    spent: Spent | None = None
 
 
 class KinLine(TraceLine, frozen=True):
@@ -88,7 +92,10 @@ class ImportResult(msgspec.Struct, frozen=True):
 
 
 class Shown(msgspec.Struct, frozen=True):
-    """One run, whole: `show`. `ended` is null while the run is open; `verdicts` are its source's own judgements."""
+    """One run, whole: `show`. `ended` is null while the run is open; `verdicts` are its source's own judgements.
+
+    `spent` is what its model's answers cost together, null where no model was asked.
+    """
 
     id: str
     status: str
@@ -99,6 +106,7 @@ class Shown(msgspec.Struct, frozen=True):
     steps: tuple[Step, ...]
     ended: Ended | None
     verdicts: tuple[Verdict, ...]
+    spent: Spent | None = None
 
 
 class DesignLine(msgspec.Struct, frozen=True):

@@ -74,19 +74,19 @@ class Usage(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
 
 
 class Spent(msgspec.Struct, frozen=True):
-    """What a run's model answers cost together: `calls` with all tries, `cost` in US dollars.
+    """What asking a model cost in a whole run: in how many turns, with how many calls, `cost` in US dollars.
 
-    `cost` is None where no answer's price is known; `unpriced` counts the answers whose price is not in it.
+    `cost` is None where no price is known; `unpriced` counts the turns whose price is not in it.
     """
 
-    answers: int
+    turns: int
     calls: int
     prompt_tokens: int
     completion_tokens: int
     cached_tokens: int
     cost: float | None
     unpriced: int
-    seconds: float
+    seconds: float | None
 
 
 class Question(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -136,20 +136,20 @@ class Proposed(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_def
 
 def spent(proposals: Iterable[Proposed]) -> Spent | None:
     """What these proposals cost; None where no model was asked for any of them."""
-    asked = [proposed for proposed in proposals if proposed.usage is not None]
-    usages = [proposed.usage for proposed in asked if proposed.usage is not None]
+    usages = [proposed.usage for proposed in proposals if proposed.usage is not None]
     if not usages:
         return None
     total = reduce(Usage.plus, usages)
+    turns = [usage for usage in usages if usage.prompt_tokens is not None or usage.completion_tokens is not None]
     return Spent(
-        answers=sum(proposed.raw is not None for proposed in asked),
+        turns=len(turns),
         calls=total.tries,
         prompt_tokens=total.prompt_tokens or 0,
         completion_tokens=total.completion_tokens or 0,
         cached_tokens=total.cached_tokens or 0,
         cost=total.cost,
-        unpriced=sum(p.raw is not None and p.usage is not None and p.usage.cost is None for p in asked),
-        seconds=round(total.seconds or 0.0, 3),
+        unpriced=sum(usage.cost is None for usage in turns),
+        seconds=None if total.seconds is None else round(total.seconds, 3),
     )
 
 
@@ -362,6 +362,12 @@ class Trace(msgspec.Struct, frozen=True, omit_defaults=True):
     @property
     def replies(self) -> int:
         return sum(step.reply is not None for step in self.steps) + (self.answered is not None)
+
+    @property
+    def spent(self) -> Spent | None:
+        """What its model's answers cost, without those of the beginning that a fork shares with its parent."""
+        own = self.steps[self.forked.index if self.forked else 0 :]
+        return spent([*(step.proposed for step in own), *([self.asked.proposed] if self.asked else [])])
 
 
 def fold(events: Iterable[AnyEvent]) -> Trace:

@@ -6,7 +6,7 @@ import json
 from datetime import UTC, datetime
 
 from lab.plain import plain
-from lab.trace import Action, Point, Step, Summary
+from lab.trace import Action, Point, Spent, Step, Summary, Usage
 from lab.uitree import UiTree
 
 _POINTED = {"click": "tap", "double_tap": "double tap", "long_press": "long press"}
@@ -137,6 +137,22 @@ def seconds_words(seconds: float | None) -> str:
     return f"{seconds:.1f} s" if seconds < 10 else f"{seconds:.0f} s"
 
 
+def usage_words(usage: Usage) -> str:
+    """What an answer of a model cost, as far as it is known; an unknown price says so."""
+    tries = [f"{usage.tries} tries"] if usage.tries > 1 else []
+    return ", ".join([*_tokens(usage), *_rest(usage.cost, usage.seconds), *tries])
+
+
+def spent_words(spent: Spent) -> str:
+    """What a run's model answers cost together."""
+    usage = Usage(spent.prompt_tokens, spent.completion_tokens, spent.cached_tokens or None)
+    cost = _rest(spent.cost, spent.seconds)
+    if spent.cost is not None and spent.unpriced:
+        cost[0] += f" and {_times(spent.unpriced, 'turn', 'turns')} of unknown price"
+    calls = f"{_times(spent.turns, 'turn', 'turns')} in {_times(spent.calls, 'call', 'calls')}"
+    return ", ".join([calls, *_tokens(usage), *cost])
+
+
 def _moment(stamp: str) -> datetime | None:
     try:
         moment = datetime.fromisoformat(stamp)
@@ -163,3 +179,19 @@ def _vector_words(action: Action) -> str:
     if abs(x) > abs(y):
         return "right" if x > 0 else "left"
     return "down" if y > 0 else "up"
+
+
+def _tokens(usage: Usage) -> list[str]:
+    if usage.prompt_tokens is None and usage.completion_tokens is None:
+        return []
+    cached = f" ({usage.cached_tokens:,} cached)" if usage.cached_tokens else ""
+    return [f"{usage.prompt_tokens or 0:,}{cached} + {usage.completion_tokens or 0:,} tokens"]
+
+
+def _rest(cost: float | None, seconds: float | None) -> list[str]:
+    price = "price unknown" if cost is None else f"${cost:.4f}"
+    return [price, *([f"{seconds:.1f} s"] if seconds is not None else [])]
+
+
+def _times(count: int, one: str, more: str) -> str:
+    return f"{count:,} {one if count == 1 else more}"

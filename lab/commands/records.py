@@ -70,6 +70,7 @@ def show(args: argparse.Namespace) -> int:
                 steps=trace.steps,
                 ended=trace.ended,
                 verdicts=tuple(verdicts),
+                spent=trace.spent,
             )
         )
     return 0

@@ -172,6 +172,7 @@ def run_headless(args: argparse.Namespace, session: Session) -> int:
         steps=len(trace.steps),
         questions=trace.questions,
         replies=trace.replies,
+        spent=trace.spent,
     )
     stop = session.stopped_at
     if stop is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from lab.output import Stopped, say
 from lab.trace import Action, Ended, Step, Trace, Verdict
+from screens.describe import spent_words
 
 
 def tell_run(trace: Trace, db: str, verdicts: list[Verdict] | None = None) -> None:
@@ -27,6 +28,8 @@ def tell_run(trace: Trace, db: str, verdicts: list[Verdict] | None = None) -> No
         say(f"        {'✓' if held else '✗'} {name}")
     for verdict in verdicts or []:
         say(f"source  {verdict.name}: {verdict.value}" + (f" ({verdict.reason})" if verdict.reason else ""))
+    if trace.spent is not None:
+        say(f"model   {spent_words(trace.spent)}")
     say(f"        {len(trace.steps)} steps, {trace.questions} questions, {trace.replies} replies, in {db}")
 
 

@@ -14,14 +14,15 @@ from lab.errors import LabError
 from lab.plain import plain
 from lab.session import Session
 from lab.settings import Settings
-from lab.trace import Acting, Action, Asked, Ended, Paused, Proposed, Resumed, Started, Step
+from lab.trace import Acting, Action, Asked, Ended, Observation, Paused, Proposed, Resumed, Started, Step
 from screens.clock import Clock, span
 from screens.describe import action_words
-from screens.fold import Fold
 from screens.live.keys import keys_of
 from screens.live.reply import OpenQuestion
 from screens.live.room import Room
 from screens.live.watch import Gated, Happened, Kept, Refused, Turn, Waits, Watch
+from screens.sent.album import LiveAlbum
+from screens.sent.sent import SentScreen
 
 if TYPE_CHECKING:
     from screens.app import LabApp
@@ -69,6 +70,7 @@ class LiveScreen(Room):
         self._steps = 0
         self._acting: Action | None = None
         self._ended: Ended | None = None
+        self._album = LiveAlbum(session.picture)
 
     # -- beginning and leaving -------------------------------------------------------------------------------
 
@@ -97,27 +99,29 @@ class LiveScreen(Room):
             case Paused() | Resumed():
                 self._paused = isinstance(event, Paused)
             case Asked():
-                self._sent(event.index, event.proposed)
+                self._sent(event.index, event.proposed, event.before)
             case Acting():
                 self._acting = event.action
                 self._mark(event.action)
             case Step():
                 self._acting, self._steps = None, event.index + 1
-                self._sent(event.index, event.proposed)
+                self._sent(event.index, event.proposed, event.before)
             case Ended():
                 self._end(event)
             case Started():
                 self._paused = False
+                self._album.first = event.forked.index if event.forked else 0
         self._tell()
 
     def _end(self, event: Ended) -> None:
         self._ended = event
         self._close(self._question, self._bench)
-        self._result.ended(event, knows=self.knows)
+        self._result.ended(event, knows=self.knows, spent=self._album.spent)
 
-    def _sent(self, index: int, proposed: Proposed) -> None:
+    def _sent(self, index: int, proposed: Proposed, seen: Observation | None = None) -> None:
         if self.knows and proposed.by is None:
             self._seat.sent(index, proposed)
+            self._album.add(index, proposed, seen)
 
     @on(Refused)
     def _refused(self, message: Refused) -> None:
@@ -149,7 +153,8 @@ class LiveScreen(Room):
         if settings.bell:
             self.app.bell()
         if not self.is_current:
-            self.notify("A question waits in the live run: F3 goes there.", markup=False)
+            there = "Esc" if isinstance(self.app.screen, SentScreen) else "F3"
+            self.notify(f"A question waits in the live run: {there} goes there.", markup=False)
 
     @on(Kept)
     def _kept(self, message: Kept) -> None:
@@ -197,10 +202,13 @@ class LiveScreen(Room):
         self._watch.do(self.session.one_turn)
 
     def action_sent(self) -> None:
-        fold = self.query_one("#seat-sent", Fold)
-        fold.folded = False
-        fold.focus()
-        self.call_after_refresh(fold.scroll_visible, top=True, animate=False)
+        """A page with exactly what the agent was sent and said, the newest first looked at."""
+        if not self._album.count():
+            self.notify("Nothing was sent to the agent yet.", markup=False)
+            return
+        agent = self.session.agent.actor.shown
+        page = SentScreen(self._album, self._album.count() - 1, agent=agent, otherwise=self._seat.brief_words())
+        self.app.push_screen(page)
 
     # -- keys that everyone has ------------------------------------------------------------------------------
 

@@ -7,8 +7,8 @@ from textual.widgets import Static
 
 from lab.errors import LabError
 from lab.plain import plain
-from lab.trace import Ended
-from screens.describe import score_words, status_words
+from lab.trace import Ended, Spent
+from screens.describe import score_words, spent_words, status_words
 
 THANKS = "Thank you, this run is over."
 
@@ -24,10 +24,10 @@ class Result(Static, can_focus=True):
     def __init__(self) -> None:
         super().__init__(id="result", markup=False)
 
-    def ended(self, event: Ended, *, knows: bool) -> None:
-        """Says how it ended; to whom `knows` is false only that it is over."""
+    def ended(self, event: Ended, *, knows: bool, spent: Spent | None = None) -> None:
+        """Says how it ended, and what a model's answers cost; to whom `knows` is false only that it is over."""
         self.border_title = "The run is over"
-        self._open(_outcome(event) if knows else Text(f"{THANKS}\nEnter goes back."))
+        self._open(_outcome(event, spent) if knows else Text(f"{THANKS}\nEnter goes back."))
 
     def failed(self, error: LabError) -> None:
         """Says why nothing more could be kept."""
@@ -44,11 +44,13 @@ class Result(Static, can_focus=True):
         self.screen.set_focus(self)
 
 
-def _outcome(event: Ended) -> Text:
+def _outcome(event: Ended, spent: Spent | None) -> Text:
     text = Text(status_words(event.status), style="bold")
     text.append(f"   score {score_words(event.score)}")
     if event.reason:
         text.append("\n" + plain(event.reason), style="not bold")
+    if spent is not None:
+        text.append(f"\nThe model: {spent_words(spent)}", style="not bold")
     for name, passed in event.checks:
         text.append(f"\n{'✓ pass' if passed else '✗ FAIL'}  {plain(name)}", style="not bold")
     text.append("\nEnter replays it step by step; Esc goes back.", style="not bold dim")

@@ -16,8 +16,9 @@ from textual.containers import VerticalScroll
 from lab.plain import plain
 from lab.session import Spec, brief_of
 from lab.task import Actor
-from lab.trace import Proposed, Usage
+from lab.trace import Proposed
 from lab.wire import encode
+from screens.describe import usage_words
 from screens.fold import Fold
 
 _PROACTIVE = (
@@ -87,7 +88,7 @@ class Seat(VerticalScroll, can_focus=False):
         """Shows exactly what the agent was sent before it proposed this."""
         for fold in self.query("#seat-sent").results(Fold):
             head = f"for step {index + 1}"
-            usage = f"  {usage_line(proposed.usage)}" if proposed.usage else ""
+            usage = f"  {usage_words(proposed.usage)}" if proposed.usage else ""
             fold.set_body(head + usage, self._prompt(head + usage, proposed))
 
     def _prompt(self, head: str, proposed: Proposed) -> Text:
@@ -97,13 +98,16 @@ class Seat(VerticalScroll, can_focus=False):
             for sha in proposed.prompt.images:
                 text.append(f"\n[picture {sha[:12]}]")
         else:
-            brief = encode(brief_of(self._spec.task, self._spec.persona)).decode()
-            text.append("No model: the agent read the screen's tree, what was done so far, and this brief:\n")
-            text.append(plain(brief), style="not dim")
+            text.append(self.brief_words(), style="not dim")
         if proposed.raw is not None:
             text.append("\nIt answered:\n")
             text.append(plain(proposed.raw), style="not dim")
         return text
+
+    def brief_words(self) -> str:
+        """What an agent that is no model was told."""
+        brief = encode(brief_of(self._spec.task, self._spec.persona)).decode()
+        return f"No model: the agent read the screen's tree, what was done so far, and this brief:\n{plain(brief)}"
 
     def _surroundings(self, where: str) -> Text:
         text = Text(where or "Not said.")
@@ -154,17 +158,3 @@ def _moment(time: str) -> str:
 
 def _name(key: Any) -> str:
     return plain(str(key), lines=False).replace("_", " ")
-
-
-def usage_line(usage: Usage) -> str:
-    """What an answer of a model cost, as far as it is known."""
-    parts = []
-    if usage.prompt_tokens is not None or usage.completion_tokens is not None:
-        parts.append(f"{usage.prompt_tokens or 0} + {usage.completion_tokens or 0} tokens")
-    if usage.cost is not None:
-        parts.append(f"${usage.cost:.4f}")
-    if usage.seconds is not None:
-        parts.append(f"{usage.seconds:.1f} s")
-    if usage.tries > 1:
-        parts.append(f"{usage.tries} tries")
-    return ", ".join(parts)

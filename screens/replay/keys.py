@@ -12,7 +12,7 @@ KEYS: list[BindingType] = [
     Binding("n", "question(1)", "Question", id="replay.question", tooltip="The next step with a question"),
     Binding("b", "after", "After", id="replay.after", tooltip="The screen before the step, or after it"),
     Binding("u", "read('tree')", "Tree", id="replay.tree", tooltip="The nodes of this step's screen"),
-    Binding("p", "read('sent')", "Sent", id="replay.sent", tooltip="Exactly what the model was sent"),
+    Binding("p", "sent", "Sent", id="replay.sent", tooltip="Exactly what the model was sent"),
     Binding("slash", "search", "Search", id="replay.search", tooltip="Thoughts, actions, dialogue, screen words"),
     Binding(
         "right,l,right_square_bracket", "step(1)", "Next step", show=False, id="replay.next", group=SCRUB,

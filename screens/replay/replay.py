@@ -28,11 +28,13 @@ from screens.replay.still import PHONE, Still
 from screens.replay.timeline import Timeline
 from screens.search import SearchRow
 from screens.seats import sees_outcomes
+from screens.sent.album import StoredAlbum
+from screens.sent.sent import SentScreen
 
 if TYPE_CHECKING:
     from store.store import Store
 
-Shown = Literal["sheet", "tree", "sent"]
+Shown = Literal["sheet", "tree"]
 
 
 class ReplayScreen(Screen[None]):
@@ -180,8 +182,6 @@ class ReplayScreen(Screen[None]):
         elif isinstance(event, Ended):
             assert self._head is not None
             self._say(sheet.end_sheet(event, *self._head, outcomes=self.outcomes))
-        elif self._shown == "sent":
-            self._say(sheet.prompt_sheet(event.proposed.prompt, event.proposed.raw))
         else:
             self._say(sheet.step_sheet(event))
 
@@ -198,8 +198,8 @@ class ReplayScreen(Screen[None]):
         if view is not None:
             ended = isinstance(view.event, Ended)
             place = "the end" if ended else f"step {view.number + 1}"
-            words = {"sheet": place.capitalize(), "tree": f"UI tree at {place}", "sent": f"Sent at {place}"}
-            self.query_one("#sheet").border_title = words["sheet" if ended and self._shown == "sent" else self._shown]
+            words = {"sheet": place.capitalize(), "tree": f"UI tree at {place}"}
+            self.query_one("#sheet").border_title = words[self._shown]
             state += "   its picture is not in this file" if view.lost else ""
         self.query_one("#replay-state", Static).update(state, layout=False)
 
@@ -207,7 +207,7 @@ class ReplayScreen(Screen[None]):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """What the model was sent is for those who may see outcomes."""
-        return self.outcomes or (action, parameters) != ("read", ("sent",))
+        return self.outcomes or action != "sent"
 
     def action_step(self, by: int) -> None:
         """One step on or back."""
@@ -232,8 +232,17 @@ class ReplayScreen(Screen[None]):
         self._after = not self._after
         self._look()
 
+    def action_sent(self) -> None:
+        """A page with exactly what the model was sent and said; back from it, the step that was looked at there."""
+        if self._head is None or self._projector.reel is None:
+            return
+        album, timeline = StoredAlbum(self._projector.reel), self.query_one(Timeline)
+        agent = self._head.started.agent.shown
+        page = SentScreen(album, timeline.cursor, agent=agent, overlay=self.overlay)
+        self.app.push_screen(page, lambda place: timeline.go(timeline.cursor if place is None else place))
+
     def action_read(self, what: Shown) -> None:
-        """The words beside the phone: UI tree, what was sent, or again the step."""
+        """The words beside the phone: the UI tree, or again the step."""
         self._shown = "sheet" if self._shown == what else what
         if self._view is not None:
             self._write(self._view)

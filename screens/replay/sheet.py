@@ -9,7 +9,7 @@ from textual.content import Content
 
 from lab.plain import plain
 from lab.task import Actor
-from lab.trace import Action, Asked, Decision, Ended, Observation, Prompt, Question, Reply, Started, Step, Verdict
+from lab.trace import Action, Asked, Decision, Ended, Observation, Question, Reply, Started, Step, Verdict
 from lab.uitree import Node, UiTree
 from screens.describe import (
     action_words,
@@ -20,6 +20,7 @@ from screens.describe import (
     seconds_words,
     status_words,
     target_name,
+    usage_words,
     when,
 )
 
@@ -93,20 +94,6 @@ def open_sheet(started: Started, verdicts: Iterable[Verdict], *, outcomes: bool)
     """A run without a step."""
     parts = _section("Run", _run_facts(started, outcomes=outcomes))
     return Content.assemble(*parts, *(verdict_parts(verdicts) if outcomes else []))
-
-
-def prompt_sheet(prompt: Prompt | None, raw: str | None) -> Content:
-    """Exactly what the model was sent, and what it said."""
-    if prompt is None:
-        return Content.assemble(
-            ("No model was asked in this step, or its source did not keep what it was sent.", MUTED)
-        )
-    parts = _section("Sent", [(plain(prompt.text), "")])
-    if prompt.images:
-        parts += _section("Pictures sent", [(f"{sha}\n", MUTED) for sha in prompt.images])
-    if raw:
-        parts += _section("Said", [(plain(raw), "")])
-    return Content.assemble(*parts)
 
 
 def tree_sheet(seen: Observation) -> Content:
@@ -215,7 +202,7 @@ def _facts(step: Step) -> list[Part]:
         body.append((f"{plain(step.before.activity)}\n", MUTED))
     usage = step.proposed.usage
     if usage is not None:
-        body.append((f"{usage.prompt_tokens or 0} + {usage.completion_tokens or 0} tokens\n", MUTED))
+        body.append((f"{usage_words(usage)}\n", MUTED))
     body += [(f"also right: {action_words(other, step.before.tree)}\n", MUTED) for other in step.accepted]
     body += [(f"{plain(key)}: {plain(_json(value))}\n", MUTED) for key, value in step.extra.items()]
     return _section("Also", body) if body else []

@@ -11,6 +11,7 @@ from textual.command import CommandPalette
 from lab.trace import Action, Ended
 from screens.live.reply import DecisionRow
 from screens.live.result import THANKS
+from screens.sent.sent import SentScreen
 
 HIDDEN = ("THINKWORD", "PROMPTWORD", "TITLEWORD", "agent-under-test", "secret-dark", "dark theme is on", "0.00", "tap ")
 """The agent's thought, what it was sent, the task's title, the agent, the task's id, a check, the score, an action."""
@@ -36,6 +37,9 @@ async def play(app: Any, until: Any) -> str:
         await until(pilot, lambda: app.live.query_one("Result").has_class("-open"))
         for key in ("s", "g", "t", "m"):
             await pilot.press(key)
+        if isinstance(app.screen, SentScreen):
+            await until(pilot, lambda: app.shows("It was sent"))
+            await pilot.press("escape")
         await until(pilot, lambda: app.shows(THANKS) or app.shows("Enter replays it"))
     return re.sub(r"\s+", " ", " ".join(sorted(app.painted)))
 

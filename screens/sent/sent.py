@@ -1,0 +1,234 @@
+"""The page that shows what a model saw at one step: the words and pictures it was sent, its answer, what it cost."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+from textual import on, work
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal
+from textual.content import Content
+from textual.message import Message
+from textual.screen import Screen
+from textual.widgets import Footer, Static
+
+from lab.errors import LabError
+from lab.plain import plain
+from lab.trace import Point
+from lab.uitree import UiTree
+from screens.page import Page
+from screens.phone.fit import room
+from screens.phone.mirror import Mirror
+from screens.sent.album import Album, Sent
+from screens.sent.words import NOTHING, sent_words
+
+_BORDER = 2
+_WORDS = 60
+"""Columns that the words beside the picture need before it may be wider than its shape asks."""
+_ALIKE = 0.02
+"""How far the shapes of a screen and of a picture of it may differ by rounding."""
+
+
+class Picture(NamedTuple):
+    """One picture that was sent, None where the file does not hold it; `tree` where it is of a screen that has one."""
+
+    data: bytes | None
+    size: Point
+    tree: UiTree | None
+
+
+class SentScreen(Screen[int]):
+    """Looks at one step after another; leaves with the place, from 0, that was looked at last."""
+
+    HELP = """
+    Exactly what the model was sent before this step, what it answered, and what that cost. **[** and **]** go to the
+    step before and the next one. **tab** goes to the picture: **o** draws the screen's words over it, **v** enlarges
+    it. **Esc** closes the page.
+    """
+    BINDING_GROUP_TITLE = "Sent"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,p,m", "leave", "Back", id="sent.back", tooltip="Close this page"),
+        Binding("left_square_bracket,left,h", "step(-1)", "Step before", id="sent.previous", tooltip="One step back"),
+        Binding("right_square_bracket,right,l", "step(1)", "Next step", id="sent.next", tooltip="One step on"),
+        Binding("i", "picture", "Next picture", id="sent.picture", tooltip="The next picture that was sent"),
+        Binding("home,g", "edge(0)", "Top", show=False, id="sent.top", tooltip="The beginning of the words"),
+        Binding("end,G", "edge(-1)", "Bottom", show=False, id="sent.bottom", tooltip="The end of the words"),
+        Binding("y", "copy", "Copy", show=False, id="sent.copy", tooltip="Copy the words that were sent"),
+    ]
+    DEFAULT_CSS = """
+    SentScreen #sent-title, SentScreen #sent-state { height: 1; padding: 0 1; }
+    SentScreen #sent-panes { height: 1fr; }
+    SentScreen #sent-picture { height: 1fr; padding: 0; }
+    SentScreen #sent-words { width: 1fr; height: 1fr; }
+    """
+
+    @dataclass
+    class Read(Message):
+        """A step was read, and the picture of it that is looked at."""
+
+        place: int
+        sent: Sent | None
+        pictures: int
+        picture: Picture | None
+
+    @dataclass
+    class Refused(Message):
+        """A step cannot be read."""
+
+        error: LabError
+
+    def __init__(self, album: Album, place: int, *, agent: str = "", overlay: bool = True, otherwise: str = "") -> None:
+        """`agent` is who was asked; `otherwise` is said where no model was."""
+        super().__init__()
+        self._album = album
+        self._place = place
+        self._which = 0
+        self._pictures = 0
+        self._agent = agent
+        self._otherwise = otherwise or NOTHING
+        self._shown: Sent | None = None
+        self._shape: Point | None = None
+        self._mirror = Mirror(id="sent-picture", classes="pane", notice="this picture is not in the file")
+        self._mirror.interactive = False
+        self._mirror.overlay = overlay
+
+    def compose(self) -> ComposeResult:
+        yield Static("", id="sent-title", markup=False)
+        with Horizontal(id="sent-panes"):
+            yield self._mirror
+            yield Page(id="sent-words", classes="pane")
+        yield Footer(show_command_palette=False)
+
+    def on_mount(self) -> None:
+        self._mirror.display = False
+        self.query_one(Page).focus()
+        self._read()
+
+    def on_resize(self) -> None:
+        self.call_after_refresh(self._take_room)
+
+    # -- reading ---------------------------------------------------------------------------------------------
+
+    def _read(self) -> None:
+        self._fetch(self._place, self._which)
+
+    @work(thread=True, exclusive=True, group="sent")
+    def _fetch(self, place: int, which: int) -> None:
+        try:
+            sent = self._album.read(place)
+            shas = sent.proposed.prompt.images if sent is not None and sent.proposed.prompt is not None else ()
+            picture = self._picture(sent, shas[which]) if sent is not None and which < len(shas) else None
+        except LabError as error:
+            self.post_message(self.Refused(error))
+        else:
+            self.post_message(self.Read(place, sent, len(shas), picture))
+
+    def _picture(self, sent: Sent, sha256: str) -> Picture:
+        """A picture with the tree of the screen it is of, as far as its shape tells."""
+        data, seen = self._album.picture(sha256), sent.seen
+        size = _size(data)
+        if seen is None or seen.size is None:
+            return Picture(data, size, None)
+        alike = abs(seen.size[0] / seen.size[1] - size[0] / size[1]) < _ALIKE
+        return Picture(data, seen.size if alike else size, seen.tree if alike else None)
+
+    @on(Read)
+    def _came(self, message: Read) -> None:
+        if message.place != self._place:
+            return
+        self._shown, self._pictures = message.sent, message.pictures
+        picture = message.picture
+        self._mirror.display = picture is not None
+        if picture is not None:
+            self._shape = picture.size
+            self._mirror.show_still(picture.data, picture.size, picture.tree)
+            several = f" {self._which + 1} of {message.pictures}" if message.pictures > 1 else ""
+            size = _size(picture.data)
+            lost = "" if picture.data is not None else ": not in this file"
+            self._mirror.border_title = f"Picture{several}{f'  {size[0]}x{size[1]}' if picture.data else lost}"
+            self._take_room()
+        words = sent_words(message.sent.proposed, self._otherwise) if message.sent else Content("The run ends here.")
+        self._say(words)
+        self._title()
+        self.refresh_bindings()
+
+    @on(Refused)
+    def _refused(self, message: Refused) -> None:
+        self._mirror.display = False
+        self._say(Content.assemble((plain(message.error.sentence), "bold $text-error")))
+
+    def _say(self, words: Content) -> None:
+        page = self.query_one(Page)
+        if words.plain != page.content.plain:
+            page.show(words)
+
+    def _title(self) -> None:
+        place = f"step {self._shown.number + 1}" if self._shown is not None else "the end"
+        agent = f"   {plain(self._agent, lines=False)}" if self._agent else ""
+        self.query_one("#sent-title", Static).update(Content(f"Sent at {place}{agent}"))
+        self.query_one(Page).border_title = "What the model was sent, and said"
+
+    def _take_room(self) -> None:
+        if self._shape is None or not self._mirror.display:
+            return
+        width, rows = self.size.width, max(1, self.size.height - 2 - _BORDER)
+        columns, zoom = room(self._shape, rows, round(width * 0.4), width - _WORDS)
+        if self._mirror.zoom != "2x":
+            self._mirror.zoom = zoom
+        self._mirror.styles.width = columns + _BORDER
+
+    # -- verbs -----------------------------------------------------------------------------------------------
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """There is a next picture only where several were sent."""
+        return self._pictures > 1 if action == "picture" else True
+
+    def action_leave(self) -> None:
+        """Closes the help, then the page."""
+        if self.query("HelpPanel"):
+            self.app.action_hide_help_panel()
+        else:
+            self.dismiss(self._place)
+
+    def action_step(self, by: int) -> None:
+        """Another step of the same run."""
+        place = min(max(0, self._place + by), self._album.count() - 1)
+        if place != self._place:
+            self._place, self._which = place, 0
+            self._read()
+
+    def action_picture(self) -> None:
+        """The next picture of this step, after the last the first."""
+        self._which = (self._which + 1) % max(1, self._pictures)
+        self._read()
+
+    def action_edge(self, which: int) -> None:
+        """The first or the last line of the words."""
+        page = self.query_one(Page)
+        page.scroll_to(y=0 if which == 0 else page.virtual_size.height, animate=False)
+
+    def action_copy(self) -> None:
+        """Copies what was sent, as it was."""
+        prompt = self._shown.proposed.prompt if self._shown is not None else None
+        if prompt is None:
+            self.notify("Nothing was sent in this step.", markup=False)
+        else:
+            self.app.copy_to_clipboard(prompt.text)
+            self.notify("Copied the words that were sent.", markup=False)
+
+
+def _size(data: bytes | None) -> Point:
+    """A picture's own size in pixels; that of a phone where there is none, or it is no picture."""
+    import io
+
+    from PIL import Image, UnidentifiedImageError
+
+    if data is None:
+        return 1080, 2400
+    try:
+        with Image.open(io.BytesIO(data)) as picture:
+            return picture.size
+    except (UnidentifiedImageError, Image.DecompressionBombError, OSError, ValueError):
+        return 1080, 2400

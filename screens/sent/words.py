@@ -1,0 +1,49 @@
+"""What a model was sent and said at one step, as text to read."""
+
+from __future__ import annotations
+
+import re
+
+from textual.content import Content
+
+from lab.plain import plain
+from lab.trace import Prompt, Proposed, Usage
+from screens.describe import usage_words
+
+HEAD = "bold $text-accent"
+MUTED = "$foreground-muted"
+_TURN = re.compile(r"^\[(?:system|user|assistant)\]$", re.MULTILINE)
+
+NOTHING = "No model was asked in this step, or its source did not keep what it was sent."
+
+
+def sent_words(proposed: Proposed, otherwise: str = NOTHING) -> Content:
+    """The answer as it came, and then exactly what was sent, turn by turn; `otherwise` where no model was asked."""
+    parts: list[tuple[str, str]] = []
+    if proposed.usage is not None:
+        parts += [("Cost\n", HEAD), (f"{usage_words(proposed.usage)}{_once(proposed.usage)}\n\n", "")]
+    if proposed.raw is not None:
+        parts += [("It answered\n", HEAD), (f"{plain(proposed.raw)}\n\n", "")]
+    if proposed.action.kind == "other" and proposed.action.text:
+        parts += [("What came of it\n", HEAD), (f"{plain(proposed.action.text)}\n\n", "bold $text-error")]
+    if proposed.prompt is None:
+        return Content.assemble(*parts, (otherwise, MUTED))
+    return Content.assemble(*parts, ("It was sent\n", HEAD), *_turns(proposed.prompt), *_pictures(proposed.prompt))
+
+
+def _once(usage: Usage) -> str:
+    return ", one try" if usage.tries == 1 else ""
+
+
+def _turns(prompt: Prompt) -> list[tuple[str, str]]:
+    """The prompt with the marks that open each turn set off from what was said in it."""
+    text, parts, end = plain(prompt.text), [], 0
+    for mark in _TURN.finditer(text):
+        parts += [(text[end : mark.start()], ""), (mark[0], "bold")]
+        end = mark.end()
+    return [*parts, (f"{text[end:]}\n", "")]
+
+
+def _pictures(prompt: Prompt) -> list[tuple[str, str]]:
+    shas = [(f"{sha}\n", MUTED) for sha in prompt.images]
+    return [("\nPictures sent, by their sha256\n", HEAD), *shas] if shas else []
