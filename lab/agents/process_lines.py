@@ -69,11 +69,11 @@ class ReplyLine(msgspec.Struct, frozen=True):
 class Done(msgspec.Struct, frozen=True):
     """What came of a turn: `action` is what was done, null where it was rejected; `error` says why it failed.
 
-    `by` is `you` or `person`; `nodes` is the screen before it, null where it was in an observation already.
+    `by` is who proposed it; `nodes` is the screen before it, null where it was in an observation already.
     """
 
     step: int
-    by: Literal["you", "person"]
+    by: Literal["agent", "person"]
     proposed: Action
     verdict: Verdict
     action: Action | None
@@ -182,7 +182,7 @@ def done_line(step: Step, *, seen: bool) -> Done:
     by = step.proposed.by
     return Done(
         step=step.index + 1,
-        by="person" if by is not None and by.kind == "human" else "you",
+        by="person" if by is not None and by.kind == "human" else "agent",
         proposed=step.proposed.action,
         verdict=step.decision.verdict if step.decision is not None else "approve",
         action=step.action,

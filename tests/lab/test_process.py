@@ -193,7 +193,7 @@ def test_what_came_of_each_turn_is_told_once() -> None:
     rejected = Step(0, Proposed(tap), before, Decision("reject", person, None, "not there"))
     own = Step(1, Proposed(Action("navigate_home"), by=person), before, error="no home")
     first = process_lines.done_line(rejected, seen=True)
-    assert (first.step, first.by, first.verdict, first.action, first.note) == (1, "you", "reject", None, "not there")
+    assert (first.step, first.by, first.verdict, first.action, first.note) == (1, "agent", "reject", None, "not there")
     assert first.nodes is None
     second = process_lines.done_line(own, seen=False)
     assert (second.by, second.error, second.action) == ("person", "no home", Action("navigate_home"))
