@@ -17,6 +17,12 @@ _ALIKE = (
 """Words that mean the same turn of a journey or a meeting."""
 _CODE = re.compile(r"(?<![A-Za-z0-9:.])[A-Za-z]{0,4}[- ]?\d[A-Za-z0-9-]*(?![A-Za-z0-9:]|\.\d)")
 
+_MONTH = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)"
+_ADDRESS = re.compile(
+    rf"(?<![\w:.$#-])\d{{1,4}}[A-Z]?[ ](?!{_MONTH})[A-Z][\w’'-]*(?:[ ][A-Z][\w’'-]*){{0,3}}"
+    r"|(?![在到于去是])[\u4e00-\u9fff]{1,6}[路街巷道弄]\s?\d+\s?号"
+)
+
 
 def time_in(text: str, hint: str) -> int | None:
     """The time of day in a text that stands nearest to a word like the hint's; the only one, where there is one."""
@@ -53,6 +59,12 @@ def code_in(text: str, what: str) -> str | None:
     return min(codes, key=lambda m: min(_gap(spot, m.start()) for spot in spots))[0].strip()
 
 
+def address_in(text: str) -> str | None:
+    """A street and number in a text: as they are written in English, or in Chinese."""
+    found = _ADDRESS.search(text)
+    return found[0].strip() if found else None
+
+
 def from_texts(texts: Sequence[str], what: str) -> str | int | None:
     """A fact out of several texts, the latest last: a later one that holds it prevails."""
     for text in reversed(texts):
@@ -61,6 +73,8 @@ def from_texts(texts: Sequence[str], what: str) -> str | int | None:
             found = time_in(text, what.removeprefix("time"))
         elif what == "all":
             found = text
+        elif what.endswith("address"):
+            found = address_in(text)
         elif what.endswith("time"):
             found = time_in(text, what.removesuffix("time"))
         else:

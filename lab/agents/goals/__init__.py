@@ -6,7 +6,7 @@ import functools
 import re
 from typing import NamedTuple
 
-from lab.agents.goals import buying, device, food, writing
+from lab.agents.goals import buying, device, food, mail, writing
 from lab.agents.goals.deciding import Either, fork_in
 from lab.agents.goals.device import Alarm, Switch
 from lab.agents.goals.food import Order, remark_in
@@ -19,7 +19,7 @@ __all__ = [
     "Switch", "Tell", "Write", "asked_in", "fact_in", "goals_in", "phase_in", "remark_in",
 ]  # fmt: skip
 
-GRAMMARS: tuple[Grammar, ...] = (device.GRAMMAR, writing.GRAMMAR, buying.GRAMMAR, food.GRAMMAR)
+GRAMMARS: tuple[Grammar, ...] = (device.GRAMMAR, mail.GRAMMAR, writing.GRAMMAR, buying.GRAMMAR, food.GRAMMAR)
 """Every family of goals; where two verbs fit at one place, the family named first reads it."""
 
 SOURCES: tuple[Source, ...] = tuple(source for grammar in GRAMMARS for source in grammar.sources)

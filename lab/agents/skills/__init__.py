@@ -8,7 +8,8 @@ from typing import Any
 from lab.agents.doing import Doing
 from lab.agents.goals import Alarm, Order, Send, Switch, Write
 from lab.agents.goals.buying import Buy, Cheaper
-from lab.agents.skills import alarms, buying, messages, notes, orders, switches
+from lab.agents.goals.mail import Mail
+from lab.agents.skills import alarms, buying, mail, messages, notes, orders, switches
 from lab.agents.skills.looking import Look
 from lab.agents.talk import Work
 
@@ -20,6 +21,7 @@ Judge = Callable[[Work, Any], Doing[bool]]
 SKILLS: Mapping[type, Skill] = {
     Alarm: alarms.do_alarm,
     Buy: buying.do_buy,
+    Mail: mail.do_mail,
     Order: orders.place_order,
     Send: messages.do_send,
     Switch: switches.set_switch,
@@ -27,6 +29,7 @@ SKILLS: Mapping[type, Skill] = {
 }
 
 LOOKS: Mapping[str, Look] = {
+    "mail": mail.look,
     "message": messages.look,
     "note": notes.look,
 }
