@@ -226,7 +226,10 @@ def _task_row(task: TaskResult) -> list[str]:
 
 def _notes(result: BatchResult) -> list[str]:
     """What the numbers are, and from which runs."""
-    notes = [f"pass@k: tasks that passed within their first k attempts (MemGUI-Bench A.6.2). Runs in {result.db}"]
+    notes = [
+        "A run passes when it is completed and every rule that applies holds.",
+        f"pass@k: tasks that passed within their first k attempts (MemGUI-Bench A.6.2). Runs in {result.db}",
+    ]
     every = result.kinds[-1]
     if result.attempts > 1:
         begun = [{attempt.state for attempt in task.attempts} for task in result.tasks]

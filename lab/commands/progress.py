@@ -71,7 +71,7 @@ def progress(tasks: int, most: int) -> Iterator[Progress]:
     from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
     from rich.progress import Progress as Bar
 
-    text = TextColumn("{task.description}", markup=False)
-    bar = Bar(text, BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), console=Console(stderr=True))
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    bar = Bar(*columns, console=Console(stderr=True), transient=True)
     with bar:
         yield Progress(tasks, most, bar)

@@ -6,6 +6,7 @@ import base64
 import hashlib
 import json
 import os
+import re
 import shlex
 import shutil
 import stat
@@ -253,6 +254,16 @@ def test_text_that_no_file_can_hold_is_kept_reversibly(tmp_path: Path) -> None:
     agent = agent_of(program(tmp_path, 'observed(); say(kind="input_text", text="\\udc80\\x1b[31m"); observed()'))
     assert agent.propose(BRIEF, Phone().observe(), []).action.text == "␛udc80\x1b[31m"
     agent.close()
+
+
+def test_the_samples_on_the_page_are_lines() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "process.md").read_text(encoding="utf-8")
+    samples = re.findall(r"^```json (reads|writes)\n(.*?)\n```", page, re.MULTILINE | re.DOTALL)
+    assert len(samples) == 10
+    kinds = {"reads": process_lines.ToProgram, "writes": process_lines.FromProgram}
+    for which, text in samples:
+        value = json.loads(text)
+        assert msgspec.convert({"line": "action", **value}, kinds[which])  # an action may leave its line's name out
 
 
 # -- from run to run ------------------------------------------------------------------------------------------
