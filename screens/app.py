@@ -196,6 +196,17 @@ class LabApp(App[None]):
 
         self._live_door().build(build)
 
+    def enter_live(self, session: Session) -> None:
+        """Shows a session that is built already, in the place of the run that it goes on from."""
+        self.switch_mode("live")
+        while len(self.screen_stack) > 1:
+            self.pop_screen()
+        from screens.door import LiveDoor
+
+        door = self.screen_stack[0]
+        assert isinstance(door, LiveDoor)
+        door.enter(session)
+
     def open_replay(self, trace_id: str, step: int = 1) -> None:
         """Shows a stored run at a step, counted from 1."""
         if not may_replay(self.settings.seat):

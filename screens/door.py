@@ -52,9 +52,10 @@ class LiveDoor(Screen[None]):
         except LabError as error:
             self.app.call_from_thread(self._say, f"{error.sentence}\n\nEsc goes back to Home.")
         else:
-            self.app.call_from_thread(self._enter, session)
+            self.app.call_from_thread(self.enter, session)
 
-    def _enter(self, session: Session) -> None:
+    def enter(self, session: Session) -> None:
+        """Shows a session that is built."""
         from screens.live.live import LiveScreen
 
         self._say("This run is over or was left. Home (F2) lists it.")

@@ -20,3 +20,13 @@ def may_run(seat: Seat) -> bool:
 def sees_outcomes(seat: Seat) -> bool:
     """Whether scores, checks, the source's verdicts and the agent's name are shown; a rater judges without them."""
     return seat in ("designer", "developer")
+
+
+def may_debug(seat: Seat) -> bool:
+    """Whether this person forks and rewinds runs, stops them at breakpoints, and sees which belong together."""
+    return seat == "developer"
+
+
+def may_author(seat: Seat) -> bool:
+    """Whether this person drafts and verifies what a task's parts are; who rates by them, or takes part, does not."""
+    return seat in ("designer", "developer")

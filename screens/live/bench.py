@@ -8,12 +8,14 @@ from textual import on
 from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.message import Message
+from textual.widget import Widget
 
 from lab.plain import plain
 from lab.session import Session
 from lab.trace import Action, Proposed
 from lab.uitree import UiTree
 from screens.clock import Clock
+from screens.live.debug import BreaksPanel, RewindPanel
 from screens.live.gate import GatePanel, GateRow
 from screens.live.hands import HandsPanel
 
@@ -45,6 +47,8 @@ class Bench(Vertical):
     def compose(self) -> ComposeResult:
         yield GatePanel(self._clock)
         yield HandsPanel(self._clock)
+        yield BreaksPanel(self._session.breakpoints)
+        yield RewindPanel()
 
     @property
     def _gate(self) -> GatePanel:
@@ -58,9 +62,15 @@ class Bench(Vertical):
         """Nothing waits any more."""
         self._gate.close()
         self._hands.close()
+        self._close_lists()
 
     def back(self) -> bool:
         """One step back inside; False where there is none."""
+        if self.query_one(BreaksPanel).back():
+            return True
+        if self._close_lists():
+            self._give_keys()
+            return True
         return self._gate.back()
 
     def seen(self) -> None:
@@ -72,6 +82,32 @@ class Bench(Vertical):
         """Whether the keys are where a decision is given."""
         return self._gate.has_focus_within
 
+    # -- a developer's lists ---------------------------------------------------------------------------------
+
+    def open_breaks(self) -> None:
+        """Lists the breakpoints, or takes their list away."""
+        if self._close_lists(RewindPanel):
+            return self._give_keys()
+        self.query_one(BreaksPanel).open()
+
+    def open_rewind(self, steps: list[str]) -> None:
+        """Lists the steps to go back to."""
+        self._close_lists()
+        self.query_one(RewindPanel).open(steps)
+
+    def _close_lists(self, *but: type[Widget]) -> bool:
+        """Takes away what stands open; whether there was something."""
+        panels: list[BreaksPanel | RewindPanel] = [self.query_one(BreaksPanel), self.query_one(RewindPanel)]
+        shown = [panel for panel in panels if panel.display]
+        for panel in shown:
+            panel.close()
+        return any(not isinstance(panel, but) for panel in shown)
+
+    def _give_keys(self) -> None:
+        """Puts the keys where something waits, else where nothing is typed."""
+        waits = self._gate.proposed is not None
+        self.screen.set_focus(self.query_one(GateRow) if waits else self.screen.query_one("#transcript"))
+
     # -- the gate --------------------------------------------------------------------------------------------
 
     def gated(self, proposed: Proposed | None, tree: UiTree | None) -> None:
@@ -79,6 +115,7 @@ class Bench(Vertical):
         if proposed is None:
             self._gate.close()
             return
+        self._close_lists()
         stop = self._session.stopped_at
         title = f"Breakpoint {plain(stop.breakpoint.spec)}" if stop is not None else "The agent waits for you"
         self._gate.open(proposed, tree, title)

@@ -10,6 +10,7 @@ from textual.actions import SkipAction
 from textual.binding import Binding, BindingType
 from textual.widgets import Input, TextArea
 
+from lab.breakpoints import REASON
 from lab.errors import LabError
 from lab.plain import plain
 from lab.session import Session
@@ -17,9 +18,9 @@ from lab.settings import Settings
 from lab.trace import Acting, Action, Asked, Ended, Observation, Paused, Proposed, Resumed, Started, Step
 from screens.clock import Clock, span
 from screens.describe import action_words
+from screens.live.debugging import DebugRoom
 from screens.live.keys import keys_of
 from screens.live.reply import OpenQuestion
-from screens.live.room import Room
 from screens.live.watch import Gated, Happened, Kept, Refused, Turn, Waits, Watch
 from screens.sent.album import LiveAlbum
 from screens.sent.sent import SentScreen
@@ -34,7 +35,7 @@ _PATIENCE = 2.0
 """Seconds that leaving waits, at most, for the last writes."""
 
 
-class LiveScreen(Room):
+class LiveScreen(DebugRoom):
     """Shows one session, which it starts after its first paint; what a seat may not know is never put in."""
 
     HELP = """
@@ -63,7 +64,7 @@ class LiveScreen(Room):
         super().__init__(session, clock or Clock())
         if session.spec.gate == "ask" and not self.knows:
             raise LabError("live", f"a {session.spec.seat} lets no actions through", "Leave out --gate.", code=2)
-        self._watch = Watch(session, self)
+        self._watch, self._done = Watch(session, self), []
         self._began = self._asked_since = self._clock.seconds()
         self._paused = False
         self._bound: tuple[bool, ...] = ()
@@ -105,6 +106,7 @@ class LiveScreen(Room):
                 self._mark(event.action)
             case Step():
                 self._acting, self._steps = None, event.index + 1
+                self._did(event)
                 self._sent(event.index, event.proposed, event.before)
             case Ended():
                 self._end(event)
@@ -225,7 +227,7 @@ class LiveScreen(Room):
                 return self.knows
             case "next":
                 return over or (self._question.question is not None and not self._question.has_focus_within)
-        return True
+        return super().check_action(action, parameters)
 
     def action_pause(self) -> None:
         self.session.control.pause()
@@ -289,6 +291,10 @@ class LiveScreen(Room):
             return "■ stopped: nothing more can be kept"
         if self._ended is not None:
             return "■ this run is over"
+        stop = self.session.stopped_at
+        if self._paused and stop is not None:
+            turn, on = (keys_of(self, binding)[0] for binding in ("run.step", "run.resume"))
+            return f"‖ {REASON}{plain(stop.breakpoint.spec, lines=False)}: {turn} lets one turn pass, {on} goes on"
         if self._paused:
             end, on = (keys_of(self, binding)[0] for binding in ("run.end", "run.resume"))
             return f"‖ paused: {end} {'again ' if end in keys_of(self, 'run.pause') else ''}ends the run, {on} goes on"

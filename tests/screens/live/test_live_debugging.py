@@ -1,0 +1,122 @@
+"""A developer takes a live run apart: breakpoints, one turn at a time, going back; nobody else can."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from textual.widgets import Input
+
+from lab.breakpoints import parse
+from lab.session import Session, Spec
+from lab.trace import Action, Paused, Started
+from screens.app import LabApp
+from screens.live.debug import Been, BreaksPanel, Points, RewindPanel
+from screens.live.live import LiveScreen
+from simulators import library
+
+TYPE = Action("input_text", text="milk")
+
+
+async def test_a_run_stands_at_a_breakpoint_and_one_turn_passes(live: Any, until: Any, cast: Any) -> None:
+    device = cast.Slate()
+    app = live((cast.TAP, ""), (TYPE, "The word."), (cast.TAP, ""), device=device, breaks=("action:input_text",))
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: app.gated)
+        await until(pilot, lambda: app.shows("breakpoint action:input_text: s lets one turn pass"))
+        assert app.shows("Breakpoint action:input_text")
+        assert app.shows('type "milk"')
+        assert [paused.reason for paused in app.events(Paused)] == ["breakpoint action:input_text"]
+        assert device.did == [cast.TAP]
+        await pilot.press("s")
+        await until(pilot, lambda: len(app.events(Paused)) == 2)
+        assert device.did == [cast.TAP, TYPE]
+        assert app.session.control.paused
+        await pilot.press("ctrl+r")
+        await until(pilot, lambda: app.session.over)
+    assert len(app.steps) == 4
+
+
+async def test_what_waits_at_a_breakpoint_is_rejected_and_the_run_goes_on(live: Any, until: Any, cast: Any) -> None:
+    app = live((TYPE, ""), (cast.TAP, ""), breaks=("step:1",))
+    async with app.run_test(size=(80, 24)) as pilot:
+        await until(pilot, lambda: app.gated)
+        await pilot.press("x")
+        await until(pilot, lambda: app.session.over)
+    assert [step.decision.verdict for step in app.steps] == ["reject", "approve", "approve"]
+
+
+async def test_breakpoints_are_written_switched_and_taken_away_while_the_run_goes(
+    live: Any, until: Any, cast: Any
+) -> None:
+    app = live((cast.TAP, ""), (TYPE, ""), (cast.TAP, ""), gate="ask")
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: app.gated)
+        points, panel = app.session.breakpoints, app.live.query_one(BreaksPanel)
+        await pilot.press("b", *"nowhere", "enter")
+        await until(pilot, lambda: app.shows("is no breakpoint"))
+        app.live.query_one("#point", Input).clear()
+        await pilot.press(*"action:input_text", "enter")
+        await until(pilot, lambda: points.all == (parse("action:input_text"),))
+        await until(pilot, lambda: app.live.query_one(Points).has_focus)
+        await pilot.press("a", *"ask", "enter")
+        await until(pilot, lambda: len(points.all) == 2)
+        await pilot.press("enter")
+        await until(pilot, lambda: not points.all[1].on)
+        await until(pilot, lambda: app.shows("○ ask  off"))
+        await pilot.press("d")
+        await until(pilot, lambda: len(points.all) == 1)
+        await pilot.press("escape")
+        await until(pilot, lambda: not panel.display)
+        await pilot.press("g")
+        await until(pilot, lambda: app.session.stopped_at is not None)
+        assert app.session.stopped_at.step == 1
+        await pilot.press("ctrl+r")
+        await until(pilot, lambda: app.session.over)
+    assert len(app.steps) == 4
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40)])
+async def test_a_run_is_rewound_and_goes_on_as_another(store: Any, settings: Any, until: Any, size: Any) -> None:
+    spec = Spec(library.task("flight_alarm"), library.persona("ines"), gate="ask")
+    app: Any = LabApp(store, settings)
+    async with app.run_test(size=size) as pilot:
+        first: Any = Session(store, spec)
+        app.enter_live(first)
+        await until(pilot, lambda: isinstance(app.screen, LiveScreen))
+        for steps in (1, 2):
+            await until(pilot, lambda: first.decisions.waiting is not None)
+            first.gate.approve(first.decisions.waiting)
+            await until(pilot, lambda: len(store.trace(first.trace_id).steps) == steps)  # noqa: B023
+        await until(pilot, lambda: first.decisions.waiting is not None)
+        room = app.screen
+        await until(pilot, lambda: len(room._done) == 2)
+        await pilot.press("r")
+        await until(pilot, lambda: room.query_one(Been).has_focus)
+        assert room.query_one(RewindPanel).display
+        await pilot.press("enter")
+        await until(pilot, lambda: app.session is not first and app.screen is not room)
+        again = app.session
+        await until(pilot, lambda: again.decisions.waiting is not None)
+        assert again.gate.asking
+        await until(pilot, lambda: len(app.screen._done) == 1)
+        old = store.trace(first.trace_id)
+        assert (old.status, old.ended.reason) == ("stopped", f"rewound to step 2 as run {again.trace_id}")
+        begun = next(iter(store.events(again.trace_id)))
+        assert isinstance(begun, Started)
+        assert begun.forked is not None
+        assert (begun.parent, begun.forked.index) == (first.trace_id, 1)
+        again.stop()
+
+
+@pytest.mark.parametrize("seat", ["participant", "designer"])
+async def test_other_seats_have_no_breakpoints_and_no_way_back(live: Any, until: Any, cast: Any, seat: str) -> None:
+    app = live((cast.TAP, ""), (Action("ask_user", text="?"), ""), seat=seat)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: app.asked)
+        app.live.query_one("#transcript").focus()
+        await pilot.press("b", "r")
+        commands = {command.title for command in app.get_system_commands(app.live)}
+        assert not commands & {"Breakpoints", "Rewind"}
+        assert not any(panel.display for panel in [*app.live.query(BreaksPanel), *app.live.query(RewindPanel)])
+        app.session.stop()
