@@ -22,6 +22,13 @@ _LINES = {
 }  # fmt: skip
 
 
+class Look(NamedTuple):
+    """How it is tried: the width that words are wrapped to, and whether paths stand one below the other."""
+
+    limit: int
+    stacked: bool
+
+
 class Block(NamedTuple):
     """Lines of one width in cells; edges end at the column `center`."""
 
@@ -42,8 +49,8 @@ def drawn(tdg: Tdg, width: int) -> list[str]:
     layers = _layers(tdg)
     if layers is None:
         return []
-    for limit in _LIMITS:
-        lines = _laid(tdg, layers, limit, width)
+    for look in [*(Look(limit, False) for limit in _LIMITS), *(Look(limit, True) for limit in _LIMITS)]:
+        lines = _laid(tdg, layers, look)
         if all(cell_len(line) <= width for line in lines):
             return [line.rstrip() for line in lines]
     return []
@@ -64,7 +71,7 @@ def _layers(tdg: Tdg) -> list[list[int]] | None:
     return None if tdg.nodes else []
 
 
-def _laid(tdg: Tdg, layers: list[list[int]], limit: int, width: int) -> list[str]:
+def _laid(tdg: Tdg, layers: list[list[int]], look: Look) -> list[str]:
     where = {node.id: i for i, node in enumerate(tdg.nodes)}
     level = {i: n for n, layer in enumerate(layers) for i in layer}
     before: dict[int, list[int]] = {i: [] for i in level}
@@ -74,7 +81,7 @@ def _laid(tdg: Tdg, layers: list[list[int]], limit: int, width: int) -> list[str
     rows: list[tuple[list[int], list[Block]]] = []
     for n, layer in enumerate(_ordered(layers, before)):
         far = {i: [a + 1 for a in before[i] if level[a] < n - 1] for i in layer}
-        rows.append((layer, [_block(tdg.nodes[i], str(i + 1), limit, width, far[i]) for i in layer]))
+        rows.append((layer, [_block(tdg.nodes[i], str(i + 1), look, far[i]) for i in layer]))
     widest = max((_width(blocks) for _, blocks in rows), default=0)
     centers = [_centers(layer, blocks, widest) for layer, blocks in rows]
     lines: list[str] = []
@@ -98,25 +105,25 @@ def _ordered(layers: list[list[int]], before: dict[int, list[int]]) -> list[list
     return ordered
 
 
-def _block(node: TdgNode, number: str, limit: int, width: int, far: Iterable[int] = ()) -> Block:
+def _block(node: TdgNode, number: str, look: Look, far: Iterable[int] = ()) -> Block:
     """A box with a node's number and name, or the frame around its paths; a flexible node's border is broken."""
     after = "".join(f" (after {', '.join(map(str, sorted(far)))})" if far else "")
     title = f"{number} {plain(node.name, lines=False) or node.id}{after}"
     if not node.alternatives:
-        return _box(_wrap(title, limit), "╌" if node.kind == "flexible" else "─")
-    paths = [_path(path, f"{number}{letter(p)}", limit, width) for p, path in enumerate(node.alternatives)]
+        return _box(_wrap(title, look.limit), "╌" if node.kind == "flexible" else "─")
+    paths = [_path(path, f"{number}{letter(p)}", look) for p, path in enumerate(node.alternatives)]
     side = _beside(paths, _width(paths))
-    if _width(paths) + 4 > width:
+    if look.stacked:
         widest = max(path.width for path in paths)
         side = [line for path in paths for line in _beside([path], widest)]
     inner = Block(side, max((cell_len(line) for line in side), default=0))
-    heading = _wrap(title, max(inner.width, limit))
+    heading = _wrap(title, max(inner.width, look.limit))
     return _box([*heading, *inner.lines], "═" if node.kind == "fixed" else "╌")
 
 
-def _path(path: Sequence[TdgNode], number: str, limit: int, width: int) -> Block:
+def _path(path: Sequence[TdgNode], number: str, look: Look) -> Block:
     """The nodes of one path from top to bottom."""
-    blocks = [_block(node, f"{number}{i + 1}", limit, width - 4) for i, node in enumerate(path)]
+    blocks = [_block(node, f"{number}{i + 1}", look) for i, node in enumerate(path)]
     widest = max((block.width for block in blocks), default=0)
     lines: list[str] = []
     for i, block in enumerate(blocks):

@@ -16,12 +16,12 @@ PHONE: Point = (1080, 2400)
 _BARE = 0.6
 """The part of its width that a phone without a picture gets; the words beside it get the rest."""
 _BORDER = 2
-_BESIDE = 65
-"""Columns that the steps and the words beside the phone need before it may be wider than its shape asks."""
-
 
 class Still(Vertical):
     """A mirror that nobody taps."""
+
+    beside = 65
+    """Columns that the other panes need before the phone may be wider than its shape asks."""
 
     def __init__(self, id: str, *, overlay: bool) -> None:
         super().__init__(id=id)
@@ -51,7 +51,7 @@ class Still(Vertical):
     def take_room(self) -> None:
         """Sets the width from the terminal's size; laid out anew only where that makes another."""
         width, rows = self.screen.size.width, max(1, self.screen.size.height - 3 - _BORDER)
-        columns, zoom = room(self._shape, rows, round(width * 0.4), 0 if self._bare else width - _BESIDE)
+        columns, zoom = room(self._shape, rows, round(width * 0.4), 0 if self._bare else width - self.beside)
         if self._bare:
             columns = max(12, round(columns * _BARE))
         if self.mirror.zoom != "2x":

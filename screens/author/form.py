@@ -1,0 +1,252 @@
+"""One item's fields, a line each: Enter goes on to the next, Esc leaves, and whatever was typed is kept."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from rich.text import Text
+from textual import events, on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, VerticalScroll
+from textual.message import Message
+from textual.reactive import reactive
+from textual.suggester import SuggestFromList
+from textual.widget import Widget
+from textual.widgets import Input, Static
+
+from lab.plain import plain
+from screens.author.fields import Field
+
+FORM = Binding.Group("Form", compact=True)
+
+
+class Line(Input):
+    """A line that is typed. Letters are letters here; nothing typed is a command, whatever the input method."""
+
+    HELP = """\
+# A field
+
+Type; **Enter** goes on to the next field and after the last one back to the list, **↑** and **↓** change fields,
+**Esc** leaves. What you typed is kept each time you leave a field; `z` in the list takes it back.
+Where words are offered in grey, **→** takes them.
+"""
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("down", "app.focus_next", "Next field", show=False, id="form.next", group=FORM, tooltip="Next field"),
+        Binding("up", "app.focus_previous", "Field above", show=False, id="form.above", group=FORM,
+                tooltip="The field above"),
+    ]  # fmt: skip
+
+    def __init__(self, field: Field) -> None:
+        offered = SuggestFromList(field.known, case_sensitive=False) if field.known else None
+        super().__init__(
+            plain(field.value, lines=False), placeholder=field.hint, compact=True, suggester=offered,
+            select_on_focus=field.whole,
+        )  # fmt: skip
+
+    def _on_paste(self, event: events.Paste) -> None:
+        event.prevent_default()
+        super()._on_paste(events.Paste(plain(event.text, lines=False)))  # what is pasted may hold escapes
+        event.stop()
+
+
+class Switch(Widget, can_focus=True):
+    """Two words, one of which stands; space and the arrows turn it."""
+
+    HELP = "Two choices: **space**, **←** and **→** turn it, **Enter** goes on to the next field."
+    DEFAULT_CSS = "Switch { height: 1; width: 1fr; }"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("space,left,right", "turn", "Turn", show=False, id="form.turn", group=FORM, tooltip="The other choice"),
+        Binding("enter", "leave", "Next field", show=False, id="form.on", group=FORM, tooltip="The next field"),
+        Binding("down", "app.focus_next", "Next field", show=False, id="form.switch_next", group=FORM,
+                tooltip="The next field"),
+        Binding("up", "app.focus_previous", "Field above", show=False, id="form.switch_above", group=FORM,
+                tooltip="The field above"),
+    ]  # fmt: skip
+    value: reactive[str] = reactive("")
+
+    @dataclass
+    class Turned(Message):
+        """The other word stands now."""
+
+        switch: Switch
+
+    @dataclass
+    class Left(Message):
+        """Enter was pressed."""
+
+        switch: Switch
+
+    def __init__(self, field: Field) -> None:
+        super().__init__()
+        self.turns = field.turns
+        self.set_reactive(Switch.value, field.value)
+
+    def render(self) -> Text:
+        shown = Text()
+        for word in self.turns:
+            stands = word == self.value
+            shown.append(f"{'●' if stands else '○'} {word}   ", style="bold" if stands else "dim")
+        return shown
+
+    def action_turn(self) -> None:
+        self.value = self.turns[1] if self.value == self.turns[0] else self.turns[0]
+        self.post_message(self.Turned(self))
+
+    def action_leave(self) -> None:
+        self.post_message(self.Left(self))
+
+    def on_click(self) -> None:
+        self.focus()
+        self.action_turn()
+
+
+class Row(Horizontal):
+    """A label and what is typed beside it."""
+
+    DEFAULT_CSS = """
+    Row { height: 1; }
+    Row > .label { width: 10; }
+    Row > Input { width: 1fr; }
+    """
+
+    def __init__(self, field: Field) -> None:
+        super().__init__()
+        self.field = field
+        self.kept = plain(field.value, lines=False)
+        """What was last said to be typed."""
+        self.entry: Line | Switch = Switch(field) if field.turns else Line(field)
+
+    def compose(self) -> ComposeResult:
+        yield Static(self.field.label, classes="label", markup=False)
+        yield self.entry
+
+
+class ItemForm(VerticalScroll, can_focus=False):
+    """The fields of whatever is edited now; hidden while nothing is."""
+
+    DEFAULT_CSS = """
+    ItemForm { height: auto; max-height: 50%; display: none; scrollbar-size-vertical: 1; }
+    ItemForm.-open { display: block; }
+    """
+
+    @dataclass
+    class Typed(Message):
+        """A field was left with something else in it; `serial` tells for which opening of the form."""
+
+        serial: int
+        name: str
+        text: str
+
+    @dataclass
+    class Closed(Message):
+        """The form was left; `entered` where Enter was pressed in its last field."""
+
+        serial: int
+        entered: bool
+
+    def __init__(self, id: str) -> None:
+        super().__init__(id=id, classes="pane")
+        self.serial = 0
+        """How often the form was opened: what is said of an earlier opening still belongs to that."""
+        self.rows: list[Row] = []
+
+    @property
+    def is_open(self) -> bool:
+        return self.has_class("-open")
+
+    async def open(self, title: str, fields: Sequence[Field], *, at: str = "") -> int:
+        """Shows the fields of another thing, and takes the keys, in the field `at` or the first; gives its serial."""
+        self.commit()
+        self.serial += 1
+        self.border_title = plain(title, lines=False)
+        await self.remove_children()
+        self.rows = rows = [Row(field) for field in fields]
+        await self.mount(*rows)
+        self.add_class("-open")
+        self.display = True
+        entry = next((row.entry for row in rows if row.field.name == at), rows[0].entry)
+        entry.focus()
+        if isinstance(entry, Line):
+            entry.cursor_position = len(entry.value)
+        return self.serial
+
+    def renew(self, fields: Sequence[Field]) -> None:
+        """Shows what the fields hold now, where another field's change made it another; not in the one in use."""
+        given = {field.name: plain(field.value, lines=False) for field in fields}
+        for row in self.rows:
+            value = given.get(row.field.name, row.kept)
+            if value != row.kept and row.entry.value == row.kept and not row.entry.has_focus:
+                row.kept = value
+                row.entry.value = value
+
+    def commit(self) -> None:
+        """Says what stands in each field and was not said yet."""
+        for row in self.rows:
+            self._tell(row)
+
+    def close(self, *, entered: bool = False) -> None:
+        """Keeps what was typed and hides the form."""
+        self.commit()
+        if self.is_open:
+            self.remove_class("-open")
+            self.display = False
+            self.post_message(self.Closed(self.serial, entered))
+
+    def back_to(self, name: str, text: str) -> None:
+        """Puts back what a field held, because what was typed does not fit."""
+        for row in self.rows:
+            if row.field.name == name:
+                row.kept = row.entry.value = text
+
+    @property
+    def unsaid(self) -> list[tuple[str, str]]:
+        """Fields by name in which something stands that was not said yet."""
+        return [(row.field.name, row.entry.value) for row in self.rows if row.entry.value != row.kept]
+
+    def _tell(self, row: Row) -> None:
+        if row.entry.value != row.kept:
+            row.kept = row.entry.value
+            self.post_message(self.Typed(self.serial, row.field.name, row.kept))
+
+    def _row_of(self, entry: Widget) -> Row | None:
+        return next((row for row in self.rows if row.entry is entry), None)
+
+    @on(Input.Blurred)
+    def _left(self, message: Input.Blurred) -> None:
+        message.stop()
+        row = self._row_of(message.input)
+        if row is not None:
+            self._tell(row)
+
+    @on(Input.Changed)
+    def _changed(self, message: Input.Changed) -> None:
+        message.stop()
+
+    @on(Switch.Turned)
+    def _turned(self, message: Switch.Turned) -> None:
+        message.stop()
+        row = self._row_of(message.switch)
+        if row is not None:
+            self._tell(row)
+
+    @on(Input.Submitted)
+    def _entered(self, message: Input.Submitted) -> None:
+        message.stop()
+        self._go_on(message.input)
+
+    @on(Switch.Left)
+    def _left_switch(self, message: Switch.Left) -> None:
+        message.stop()
+        self._go_on(message.switch)
+
+    def _go_on(self, entry: Widget) -> None:
+        rows = self.rows
+        at = next((i for i, row in enumerate(rows) if row.entry is entry), len(rows) - 1)
+        self._tell(rows[at])
+        if at + 1 < len(rows):
+            rows[at + 1].entry.focus()
+        else:
+            self.close(entered=True)

@@ -1,0 +1,208 @@
+"""A design's items as a list: the graph's nodes with their paths, branches, units, criteria; or what to begin from."""
+
+from __future__ import annotations
+
+from typing import ClassVar, NamedTuple
+
+from textual.binding import Binding, BindingType
+from textual.content import Content
+
+from lab.design import editing
+from lab.design.drafting import BEGINNINGS, Beginning
+from lab.design.outline import rows
+from lab.design.revision import Design, Section
+from lab.plain import plain
+from lab.task import Branch, Criterion, InformationUnit, Task, TdgNode
+from screens.author.desk import Desk
+from screens.lines import Lines
+
+MUTED = "$foreground-muted"
+TITLES: dict[Section, str] = {"tdg": "Graph", "branches": "Branches", "units": "Units", "rubric": "Rubric"}
+
+
+class ItemLine(NamedTuple):
+    """One item as it is painted. `aside` stands at the right, dim."""
+
+    key: str
+    number: str
+    words: str
+    aside: str = ""
+    depth: int = 0
+    flexible: bool = False
+    mark: str = ""
+    """`✓` accepted, `✗` objected to, `!` to be mended, else empty."""
+
+
+class Outline(Lines):
+    """One section of the design; each line is an item."""
+
+    HELP = """\
+# The design
+
+**1** graph, **2** branches, **3** information units, **4** rubric. **a** adds one from the step that the phone shows
+(**A** an empty one), **Enter** edits it, **d** deletes it, **z** takes the last change back, again and again.
+
+In the graph **J** and **K** move a node, **>** puts it into the node above as a path of its own (once more: on to the
+path before), **<** takes it out, **f** makes it flexible or fixed, **v** draws the graph. What comes right before a
+node is the field *after* of the form; without it, the order of the list.
+
+For a unit, **a** offers the texts on the phone's screen; a click on the phone takes the one there. **u** says that the
+unit is used in the app of this step, **f** that it is written out or only steers. **e** keeps the step shown as
+evidence of an item, **E** goes to it.
+
+Everything is kept as you do it. **S** submits the design. Another person verifies it: **a** accepts an item, **x**
+objects with words, **F** freezes it, **B** sends it back. **R** reopens it, a frozen one as a new version.
+
+`!` to be mended, `✓` accepted, `✗` objected to, `~` flexible or steering, `@3` seen in step 3.
+"""
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter", "choose", "Edit", id="author.edit", tooltip="Edit this item, or begin from this"),
+    ]
+
+    def __init__(self, id: str) -> None:
+        super().__init__(id=id, classes="pane")
+        self.section: Section = "tdg"
+        self.rows: list[ItemLine] = []
+        self.beginnings: list[Beginning] = []
+        self._offered: list[str] = []
+
+    # -- what it shows ---------------------------------------------------------------------------------------
+
+    def show(self, desk: Desk, has_run: bool) -> None:
+        """Paints the section anew, the cursor on the item it was on."""
+        key = self.key
+        self.rows = lines_of(desk, self.section)
+        empty = desk.writable and desk.design == Design()
+        self.beginnings = beginnings(desk.task, has_run) if empty and not self.rows else []
+        self._offered = [_begin_words(source, desk.task) for source in self.beginnings]
+        self.empty = "" if self._offered else _EMPTY[self.section]
+        self.changed()
+        self.go_to(key)
+
+    def go_to(self, key: str) -> None:
+        """Puts the cursor on an item, if it is here."""
+        found = next((i for i, row in enumerate(self.rows) if row.key == key), None)
+        if found is not None:
+            self.go(found)
+
+    @property
+    def key(self) -> str:
+        """The item under the cursor; empty where there is none."""
+        return self.rows[self.cursor].key if 0 <= self.cursor < len(self.rows) else ""
+
+    @property
+    def beginning(self) -> Beginning | None:
+        """What a first draft would be made from; None where there is a draft."""
+        return self.beginnings[self.cursor] if self.beginnings and not self.rows else None
+
+    # -- painting --------------------------------------------------------------------------------------------
+
+    @property
+    def count(self) -> int:
+        return len(self.rows) or len(self._offered)
+
+    def paint(self, index: int, width: int) -> Content:
+        if not self.rows:
+            return Content.assemble((self._offered[index], "$text-accent"))
+        row = self.rows[index]
+        left = f"{'  ' * row.depth}{row.number} "
+        sign = "~ " if row.flexible else ""
+        room = width - 2 - len(left) - len(sign)
+        words = Content(row.words).truncate(max(4, room), ellipsis=True)
+        aside = row.aside if words.cell_length + len(row.aside) + 2 <= room else ""
+        gap = " " * max(0, room - words.cell_length - len(aside))
+        loud = {"✓": "$text-success", "✗": "bold $text-error", "!": "bold $text-warning"}.get(row.mark, "")
+        return Content.assemble(
+            (f"{row.mark or ' '} ", loud), (left, MUTED), (sign, "bold $text-accent"), (words.plain, ""), (gap, ""),
+            (aside, MUTED),
+        )  # fmt: skip
+
+
+_EMPTY: dict[Section, str] = {
+    "tdg": "No nodes yet: a adds one from the step shown.",
+    "branches": "No decision points yet: a adds one.",
+    "units": "No information units yet: a takes one from the texts on the phone.",
+    "rubric": "No criteria yet: a adds one.",
+}
+
+
+def beginnings(task: Task, has_run: bool) -> list[Beginning]:
+    """What there is to make a first draft from."""
+    there: dict[Beginning, bool] = {
+        "task": bool(task.tdg.nodes or task.units or task.branches or task.rubric.criteria),
+        "golden": bool(task.golden),
+        "run": has_run,
+    }
+    return [source for source in BEGINNINGS if there[source]]
+
+
+def _begin_words(source: Beginning, task: Task) -> str:
+    count = {"task": f" ({len(task.tdg.walk())} nodes)", "golden": f" ({len(task.golden)})", "run": ""}[source]
+    return f"Enter: begin from {BEGINNINGS[source]}{count}"
+
+
+def lines_of(desk: Desk, section: Section) -> list[ItemLine]:
+    """The items of a section as lines."""
+    design = desk.design
+    wrong = {problem.key for problem in desk.problems} if desk.writable else set()
+    lines = _graph_lines(design) if section == "tdg" else _flat_lines(design, section)
+    return [line._replace(mark=_mark(desk, line.key, wrong), aside=_aside(design, line)) for line in lines]
+
+
+def _mark(desk: Desk, key: str, wrong: set[str]) -> str:
+    if key in wrong:
+        return "!"
+    words = desk.marks.get(key)
+    return "" if words is None else "✗" if words else "✓"
+
+
+def _aside(design: Design, line: ItemLine) -> str:
+    """What stands at the right: the steps it was seen in, and what the order of the list does not tell."""
+    steps = ",".join(link.rpartition("@")[2] for link in design.evidence.get(line.key, ())[:4])
+    return "  ".join(part for part in (line.aside, f"@{steps}" if steps else "") if part)
+
+
+def _graph_lines(design: Design) -> list[ItemLine]:
+    found: list[ItemLine] = []
+    shown = rows(design.tdg)
+    numbers = {row.node.id: row.number for row in shown}
+    order = [node.id for node in design.tdg.nodes]
+    for row in shown:
+        node = row.node
+        before = [a for a, b in design.tdg.edges if b == node.id]
+        expected = order[row.place.at - 1 : row.place.at] if not row.place.within and row.place.at else []
+        aside = f"after {_named(before, numbers) or 'nothing'}" if not row.place.within and before != expected else ""
+        needs = f"needs {_named(node.requires, numbers)}" if node.requires else ""
+        words = plain(node.name, lines=False) or "(no name)"
+        aside = "  ".join(filter(None, (aside, needs)))
+        found.append(ItemLine(f"tdg/{node.id}", row.number, words, aside, row.depth, node.kind == "flexible"))
+    return found
+
+
+def _named(ids: list[str] | tuple[str, ...], numbers: dict[str, str]) -> str:
+    return ",".join(numbers.get(id, id) for id in ids)
+
+
+def _flat_lines(design: Design, section: Section) -> list[ItemLine]:
+    return [
+        _flat_line(f"{section}/{item.id}", str(i + 1), item) for i, item in enumerate(editing.entries(design, section))
+    ]
+
+
+def _flat_line(key: str, number: str, item: editing.Item) -> ItemLine:
+    match item:
+        case Branch():
+            options = " / ".join(item.options) or "no options"
+            return ItemLine(key, number, _shown(f"{item.ask or '(asks nothing)'}  {options}"), f"depth {item.depth}")
+        case InformationUnit():
+            words = f"{item.name or '(no name)'} = {item.value or '-'}"
+            way = f"{item.source or '?'} → {item.used or '?'}"
+            return ItemLine(key, number, _shown(words), _shown(way), flexible=not item.explicit)
+        case Criterion():
+            return ItemLine(key, number, _shown(item.ask or "(asks nothing)"), f"x{item.weight:g}")
+        case TdgNode():
+            return ItemLine(key, number, _shown(item.name))
+
+
+def _shown(text: str) -> str:
+    return plain(text, lines=False)
