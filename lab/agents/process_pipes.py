@@ -237,7 +237,10 @@ class Program:
         """
         if not hasattr(os, "waitid"):
             return False
-        return os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+        try:
+            return os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+        except ChildProcessError:  # the interpreter leaves, and has reaped it meanwhile
+            return True
 
     # -- its ends of the pipes -------------------------------------------------------------------------------
 
