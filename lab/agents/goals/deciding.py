@@ -37,7 +37,7 @@ class Fork(NamedTuple):
     after: str
 
 
-_IF = re.compile(r"(?:^|(?<=[.;!?:]\s)|(?<=, ))if\s+(?P<ask>.+?)(?:,\s*(?:then\s+)?|:\s*)", re.IGNORECASE | re.DOTALL)
+_IF = re.compile(r"(?:^|(?<=[.;!?:]\s)|(?<=, ))if\s+(?P<ask>.+?)(?:,\s*(?:then\s+)?|:\s+)", re.IGNORECASE | re.DOTALL)
 _ELSE = r"(?:otherwise|if not|or else|else)\b[,:]?\s*"
 
 

@@ -122,13 +122,17 @@ class Maps(Ways):
             Row([go, keep], gap=24, pad=(48, 20)),
             item(f"Now {open_words(place, here.clock)}", f"Today: {today}", lead=badge("clock"), id="hours",
                  on=("go", "hours", {"name": name})),
-            item(str(place["address"]), "Address", lead=badge("place"), id="address"),
-            item(str(place["phone"]), "Number", lead=badge("phone"), id="phone") if place["phone"] else None,
+            item(str(place["address"]), "Address", lead=badge("place"), id="address", on=("copied", "Address")),
+            item(str(place["phone"]), "Number", lead=badge("phone"), id="phone", on=("copied", "Number"))
+            if place["phone"] else None,
             item(label, "Saved as", lead=badge("star"), id="label") if label else None,
             Text(str(place["about"]), "body", "faint", pad=(48, 16)) if place["about"] else None,
             Space(60),
         ]  # fmt: skip
         return Page(ListView(rows, id="place"), bar=app_bar(name))
+
+    def do_copied(self, here: Here, what: str) -> None:
+        here.toast(f"{what} copied")
 
     def screen_hours(self, here: Here) -> Screen:
         place = place_of(here, str(here.args["name"]))

@@ -78,8 +78,8 @@ class Settings(Battery, Devices):
         ]  # fmt: skip
 
     def screen_home(self, here: Here) -> Screen:
-        query = str(here.own["query"]).strip().casefold()
-        found = [e for e in self._entries(here) if query in f"{e[2]} {e[4]}".casefold()]
+        asked = str(here.own["query"]).casefold().split()
+        found = [e for e in self._entries(here) if all(word in f"{e[2]} {e[4]}".casefold() for word in asked)]
         rows: list[View | None] = [
             item(title, sub, lead=badge(icon), on=("go", screen), id=screen) for screen, icon, title, sub, _ in found
         ]
