@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import difflib
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 
 from lab.checks import check_paths
 from lab.errors import LabError
 from lab.task import Persona, Task, load_persona, load_task
+from lab.wire import convert, read_file, read_yaml
 from simulators.scripted import Script, load_script
 
 HERE = Path(__file__).parent
@@ -45,8 +47,30 @@ def task(name_or_path: str) -> Task:
         beside = path.parent / loaded.persona
         if loaded.persona and loaded.persona not in personas() and beside.exists():
             loaded = msgspec.structs.replace(loaded, persona=str(beside))
+    loaded = _on_their_phone(loaded)
+    if name_or_path not in tasks():
         _try(loaded, what)
     return loaded
+
+
+def _on_their_phone(task: Task) -> Task:
+    """The task with what its persona's phone holds (`phone.yaml` beside the profile) below what it lays itself."""
+    profile = personas().get(task.persona, Path(task.persona))
+    path = profile.parent / "phone.yaml"
+    if not task.persona or not path.is_file():
+        return task
+    what = f"phone file {path}"
+    below: dict[str, Any] = convert(read_yaml(read_file(path, what), what).value, dict[str, Any], what)
+    return msgspec.structs.replace(task, phone=_over(below, task.phone))
+
+
+def _over(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
+    """`above` over `below`: mappings key by key, all else replaced."""
+    out = {**below, **above}
+    for key in below.keys() & above.keys():
+        if isinstance(below[key], Mapping) and isinstance(above[key], Mapping):
+            out[key] = _over(below[key], above[key])
+    return out
 
 
 def _try(loaded: Task, what: str) -> None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 
 from lab.agents.doing import Doing, GiveUp
 from lab.agents.goals import goals_in, phase_in
 from lab.agents.goals.buying import Buy, Cheaper, Thing, needed
-from lab.agents.habits import Deed, within
+from lab.agents.habits import Deed, apart, within
 from lab.agents.purchases import merged_buys
 from lab.agents.reading import mentions
 from lab.agents.skills.basket import bought, open_cart, sum_at, tidy, to_till
@@ -110,7 +111,8 @@ def _definite(work: Work, goal: Buy) -> Doing[Buy]:
         plan = plan._replace(to=goal.to or plan.to, payment=goal.payment or plan.payment, when=goal.when or plan.when)
     things = []
     for thing in plan.things:
-        things.append(thing if thing.quantity else (yield from _number(work, thing, usual)))
+        counted = thing if thing.quantity else (yield from _number(work, thing, usual))
+        things.append((yield from _sorted_out(work, counted, usual)))
     return (yield from _timed(work, plan._replace(things=tuple(things)), usual))
 
 
@@ -135,6 +137,19 @@ def _number(work: Work, thing: Thing, usual: list[Deed]) -> Doing[Thing]:
     return thing._replace(quantity=int(picked))
 
 
+def _sorted_out(work: Work, thing: Thing, usual: list[Deed]) -> Doing[Thing]:
+    """A thing with the trait that the log shows now this way, now that, asked before anything is done."""
+    every = [t for d in usual if isinstance(d.goal, Buy) for t in d.goal.things if t.name == thing.name]
+    counts = Counter(trait for t in every for trait in t.traits if trait not in thing.traits)
+    if len(counts) < 2:
+        return thing
+    ranked = [trait for trait, _ in counts.most_common()]
+    question = f"{thing.name}: {listed(ranked)}? Before, it was now this, now that."
+    thought = f"The log shows {listed(ranked, 'and')} for {thing.name} and none prevails, so I ask."
+    picked = yield from work.choose(question, ranked, ranked[0], thought)
+    return thing._replace(traits=(*thing.traits, picked))
+
+
 def _timed(work: Work, plan: Buy, usual: list[Deed]) -> Doing[Buy]:
     """For what time, where the log shows several."""
     times = [d.goal.when for d in usual if isinstance(d.goal, Buy) and d.goal.when is not None]
@@ -144,7 +159,14 @@ def _timed(work: Work, plan: Buy, usual: list[Deed]) -> Doing[Buy]:
     question = f"For what time shall I order {plan.label or 'it'}? Before, it was {listed_times(ranked)}."
     thought = f"The log shows {listed_times(ranked)} and none prevails, so I ask."
     minute = yield from work.choose_time(question, ranked, thought)
-    return plan._replace(when=minute)
+    return plan._replace(when=_half(minute, ranked))
+
+
+def _half(minute: int | None, usual: Sequence[int]) -> int | None:
+    """A time that was said without its half of the day, in the half in which it usually is."""
+    if minute is None or minute >= 12 * 60:
+        return minute
+    return min((minute, minute + 12 * 60), key=lambda m: min(apart(m, u) for u in usual))
 
 
 def _spoken(work: Work, goal: Buy) -> Doing[Buy]:
