@@ -61,8 +61,8 @@ def told(shown: Sequence[Element], size: Point, most: int = 200) -> list[str]:
 
 
 def in_thousandths(at: Point, size: Point) -> Point:
-    """A pixel as thousandths of the screen."""
-    return at[0] * SPACE // max(1, size[0]), at[1] * SPACE // max(1, size[1])
+    """The thousandths of the screen in which the middle of a pixel lies."""
+    return int((at[0] + 0.5) * SPACE / max(1, size[0])), int((at[1] + 0.5) * SPACE / max(1, size[1]))
 
 
 def in_pixels(x: float, y: float, size: Point) -> Point:
