@@ -7,7 +7,7 @@ each `hello` and each `observation` with exactly one line, and nothing else; it 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 
@@ -132,7 +132,7 @@ class ActionLine(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_fi
     direction: Direction | None = None
     app: str | None = None
     status: Literal["complete", "infeasible"] | None = None
-    ms: int | None = None
+    ms: Annotated[int, msgspec.Meta(ge=0, le=3_600_000)] | None = None
     thought: str = ""
     usage: Usage | None = None
 
@@ -221,6 +221,8 @@ def hello_of(value: Any, what: str) -> ProgramHello:
 def proposed_of(value: Any, screen: Screen, what: str) -> Proposed:
     """The program's action with its targets in pixels; a `LabError` names what is missing, or not on this screen."""
     line: ActionLine = convert(value, ActionLine, what)
+    if line.usage is not None and any(n is not None and n < 0 for n in msgspec.structs.astuple(line.usage)):
+        raise LabError(what, "field usage: holds a number below 0")
     nodes = list(screen.tree.nodes())
     at = _target(line.at, line.node, "at", screen, nodes, what)
     to = _target(line.to, line.to_node, "to", screen, nodes, what)

@@ -236,6 +236,9 @@ def test_a_target_is_a_place_or_an_element() -> None:
         ({"kind": "swipe"}, "needs to or to_node or direction"),
         ({"kind": "wait", "thougth": "x"}, "field thougth: there is none of that name"),
         ({"kind": "wait", "usage": {"euros": 1}}, "field usage.euros"),
+        ({"kind": "wait", "usage": {"cost": -1}}, "field usage: holds a number below 0"),
+        ({"kind": "wait", "ms": -1}, "field ms"),
+        ({"kind": "wait", "ms": 10**9}, "field ms"),
         ([], "Expected `object`"),
     ],
 )
