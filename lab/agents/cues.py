@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from lab.agents.goals import Goal
 from lab.agents.habits import Deed
+from lab.agents.meetings import about_to_begin
 from lab.agents.reading import Entry
 from lab.agents.talk import Work
 
@@ -62,7 +63,13 @@ def notice(pattern: str) -> Callable[[Work], str | None]:
     return seen
 
 
-CUES: tuple[Cue, ...] = ()
+CUES: tuple[Cue, ...] = (
+    Cue(
+        "a meeting that is about to begin",
+        re.compile(r"\b(?:meeting|call|review|class|lecture)\b[^.]{0,60}\babout to (?:begin|start)\b", re.IGNORECASE),
+        about_to_begin,
+    ),
+)
 """Every sort of cue, the most pressing first."""
 
 

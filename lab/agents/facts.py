@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from lab.agents.dates import span_in
 from lab.agents.reading import clock_times, words
 
 _ALIKE = (
@@ -65,11 +66,32 @@ def address_in(text: str) -> str | None:
     return found[0].strip() if found else None
 
 
+_PHONE = re.compile(r"(?<![\w+])\+?\d[\d ()/-]{5,}\d(?!\w)")
+
+
+def phone_in(text: str, whose: str = "") -> str | None:
+    """A telephone number in a text; of several, the one that stands next behind words of `whose`."""
+    found = [m for m in _PHONE.finditer(text) if sum(ch.isdecimal() for ch in m[0]) >= 7]
+    if not found:
+        return None
+    spots = [m.end() for w in words(whose) for m in re.finditer(rf"\b{re.escape(w)}", text, re.IGNORECASE)]
+    if not spots:
+        return found[0][0].strip()
+    return min(found, key=lambda m: min(_gap(spot, m.start()) for spot in spots))[0].strip()
+
+
 def from_texts(texts: Sequence[str], what: str) -> str | int | None:
-    """A fact out of several texts, the latest last: a later one that holds it prevails."""
+    """A fact out of several texts, the latest last: a later one that holds it prevails.
+
+    `what` is `all`, `event` (a text that says when something is), `phone` (with whose), a time with a hint, or a code.
+    """
     for text in reversed(texts):
         found: str | int | None
-        if what.startswith("time"):
+        if what == "event":
+            found = text if span_in(text) is not None else None
+        elif what.startswith("phone"):
+            found = phone_in(text, what.removeprefix("phone"))
+        elif what.startswith("time"):
             found = time_in(text, what.removeprefix("time"))
         elif what == "all":
             found = text

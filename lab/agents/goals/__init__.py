@@ -6,20 +6,38 @@ import functools
 import re
 from typing import NamedTuple
 
-from lab.agents.goals import buying, device, food, mail, writing
+from lab.agents.goals import (
+    buying,
+    device,
+    food,
+    going,
+    journey,
+    keeping,
+    levels,
+    mail,
+    people,
+    planning,
+    social,
+    team,
+    writing,
+)
 from lab.agents.goals.deciding import Either, fork_in
 from lab.agents.goals.device import Alarm, Switch
 from lab.agents.goals.food import Order, remark_in
 from lab.agents.goals.nouns import Clause, Condition, Fact, Goal, Grammar, Source, content_of, hint_of
 from lab.agents.goals.phases import PHASES, Phase, phase_in
 from lab.agents.goals.writing import Send, Write
+from lab.agents.reading import hushed
 
 __all__ = [
     "PHASES", "Alarm", "Clause", "Condition", "Either", "Fact", "Goal", "Grammar", "Order", "Phase", "Send", "Source",
     "Switch", "Tell", "Write", "asked_in", "fact_in", "goals_in", "phase_in", "remark_in",
 ]  # fmt: skip
 
-GRAMMARS: tuple[Grammar, ...] = (device.GRAMMAR, mail.GRAMMAR, writing.GRAMMAR, buying.GRAMMAR, food.GRAMMAR)
+GRAMMARS: tuple[Grammar, ...] = (
+    keeping.GRAMMAR, device.GRAMMAR, planning.GRAMMAR, people.GRAMMAR, levels.GRAMMAR, mail.GRAMMAR,
+    team.GRAMMAR, social.GRAMMAR, writing.GRAMMAR, buying.GRAMMAR, food.GRAMMAR, journey.GRAMMAR, going.GRAMMAR,
+)  # fmt: skip
 """Every family of goals; where two verbs fit at one place, the family named first reads it."""
 
 SOURCES: tuple[Source, ...] = tuple(source for grammar in GRAMMARS for source in grammar.sources)
@@ -66,7 +84,7 @@ def _goals(part: str, text: str) -> tuple[Goal, ...]:
 
 
 def _plain(part: str, text: str) -> tuple[Goal, ...]:
-    starts = list(_START.finditer(part))
+    starts = list(_START.finditer(hushed(part)))
     goals: list[Goal] = []
     for number, m in enumerate(starts):
         end = starts[number + 1].start() if number + 1 < len(starts) else len(part)

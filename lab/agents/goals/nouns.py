@@ -54,8 +54,13 @@ class Clause(NamedTuple):
         """Everything that the clause wants looked up, part by part; what its text points at, where it names none."""
         parts = re.split(r"\s*[,;，、]\s*(?:and\s+)?|\s+and\s+", self.words)
         found = [fact for part in parts if (fact := _first(self.sources, part, content_of(part))) is not None]
-        if found:
+        if len(set(found)) > 1:
             return tuple(dict.fromkeys(found))
+        own = _first(self.sources, self.words, content_of(self.words))
+        if found and own is not None and (own.kind, own.name) == (found[0].kind, found[0].name):
+            return (own,)  # the parts before the one that says where are its particulars
+        if found:
+            return (found[0],)
         whole = self.fact(content_of(self.words))
         return (whole,) if whole is not None else ()
 
