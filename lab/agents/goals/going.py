@@ -105,7 +105,8 @@ def on_the_way(text: str, what: str) -> Fact | None:
         re.IGNORECASE,
     )
     to = place_after(text[asked.start() :], "to|reach") if asked else ""
-    if asked is None or not mode or not to:
+    there = re.search(r"\bthere\b|\bto (?:that|this|the) (?:address|place)\b|那里", text, re.IGNORECASE)
+    if asked is None or not mode or not (to or there):
         return None
     whole = re.search(r"\b(?:way|route|directions|lines?)\b|路线", text, re.IGNORECASE)
     origin = place_after(text[asked.start() :], "from")

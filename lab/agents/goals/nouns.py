@@ -12,7 +12,8 @@ from lab.agents.reading import quoted
 class Fact(NamedTuple):
     """Something to be read first: `kind` says where (a message, a note, ...), `name` whose or which, `what` of it.
 
-    `of` is a fact that has to be read before, where the name is only known from it.
+    `of` is a fact that has to be read before, where the name is only known from it; a fact without a name among
+    several hangs on the one before it.
     """
 
     kind: str
@@ -54,6 +55,9 @@ class Clause(NamedTuple):
         """Everything that the clause wants looked up, part by part; what its text points at, where it names none."""
         parts = re.split(r"\s*[,;，、]\s*(?:and\s+)?|\s+and\s+", self.words)
         found = [fact for part in parts if (fact := _first(self.sources, part, content_of(part))) is not None]
+        found = [
+            fact if fact.name else fact._replace(of=before) for before, fact in zip([None, *found], found, strict=False)
+        ]
         if len(set(found)) > 1:
             return tuple(dict.fromkeys(found))
         own = _first(self.sources, self.words, content_of(self.words))
