@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import re
 import sys
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
@@ -31,6 +32,8 @@ _DEEPEST = 200
 """Levels of nesting that are read: what is read must also be written again, and writers recurse."""
 _INT_BITS = 63
 _SMALL = 2**53
+_reading = threading.RLock()
+"""msgspec looks into a type when it first meets it, and crashes where two threads have it do so at once."""
 
 
 class Read(NamedTuple):
@@ -212,14 +215,16 @@ def decode(data: bytes | str, kind: type[T] | Any, what: str, *, newest: int | N
     """
     try:
         if newest is not None:
-            version = msgspec.json.decode(data, type=_Versioned).v
+            with _reading:
+                version = msgspec.json.decode(data, type=_Versioned).v
             if version > newest:
                 raise LabError(
                     what,
                     f"was written by a newer hitlab (version {version}; this one knows {newest}).",
                     "Upgrade hitlab to open it.",
                 )
-        return msgspec.json.decode(data, type=kind)
+        with _reading:
+            return msgspec.json.decode(data, type=kind)
     except msgspec.DecodeError as error:
         raise LabError(what, _reason(str(error))) from error
 
@@ -227,7 +232,8 @@ def decode(data: bytes | str, kind: type[T] | Any, what: str, *, newest: int | N
 def convert(value: Any, kind: type[T] | Any, what: str, *, rename: Callable[[str], str] = str) -> T:
     """A value read by `read_yaml` or `read_json` as `kind`, or a sentence naming `what` and the field."""
     try:
-        return msgspec.convert(value, type=kind)
+        with _reading:
+            return msgspec.convert(value, type=kind)
     except msgspec.ValidationError as error:
         raise LabError(what, rename(_reason(str(error)))) from error
 

@@ -16,8 +16,10 @@ from screens.describe import one_line, point_words
 from screens.lines import Lines
 
 MUTED = "$foreground-muted"
-MOST = 6
-"""Nodes listed at once; the last line is always the very pixel."""
+_MOST, _MOST_SHORT = 6, 4
+"""Nodes listed at once, in a high and in a low terminal; the last line is always the very pixel."""
+_ROOMY = 48
+"""Columns from which a node's role and its distance in dp are said too."""
 
 
 class NearList(Lines):
@@ -61,7 +63,8 @@ there, another tap on the phone looks anew. **Esc** goes back.
     def look(self, tree: UiTree | None, at: Point) -> None:
         """Lists what is near a pixel, what was hit marked."""
         self.tapped = at
-        self.rows = nearest(tree, at, MOST) if tree is not None else []
+        most = _MOST_SHORT if self.screen.has_class("-short") else _MOST
+        self.rows = nearest(tree, at, most) if tree is not None else []
         self.set_reactive(Lines.cursor, 0)
         self.styles.height = self.count
         self.display = True
@@ -73,15 +76,17 @@ there, another tap on the phone looks anew. **Esc** goes back.
         self.display = False
 
     def paint(self, index: int, width: int) -> Content:
-        digit = (f"{index + 1}  ", "bold underline")
+        digit = (f"{index + 1}", "bold underline")
         if index == len(self.rows):
-            return Content.assemble(digit, (f"just there, {point_words(self.tapped)}", ""))
+            return Content.assemble(digit, (f"  just there, {point_words(self.tapped)}", ""))
         near = self.rows[index]
-        where = "hit" if near.hit else "around it" if not near.px else f"{near.px} px, {near.dp} dp off"
-        tail = f"  {one_line(near.role, 20)}  {where}" + ("" if near.reacts else ", does nothing")
+        off = f"{near.px} px, {near.dp} dp off" if width >= _ROOMY else f"{near.px} px"
+        where = "hit" if near.hit else off if near.px else "around it"
+        where += "" if near.reacts else ", inert"
+        tail = f"  {one_line(near.role, 20)}  {where}" if width >= _ROOMY else f"  {where}"
         room = max(8, width - 3 - len(tail) - 2)
         name = f'"{one_line(near.words, room)}"' if near.words else "(no words)"
-        return Content.assemble(digit, (name, "bold" if near.hit else ""), (tail, MUTED))
+        return Content.assemble(digit, "  ", (name, "bold" if near.hit else ""), (tail, MUTED))
 
     def action_choose(self) -> None:
         self.post_message(self.Meant(self, self.at))

@@ -88,11 +88,13 @@ class Bench(Vertical):
         """Lists the breakpoints, or takes their list away."""
         if self._close_lists(RewindPanel):
             return self._give_keys()
+        self._make_room()
         self.query_one(BreaksPanel).open()
 
     def open_rewind(self, steps: list[str]) -> None:
         """Lists the steps to go back to."""
         self._close_lists()
+        self._make_room()
         self.query_one(RewindPanel).open(steps)
 
     def _close_lists(self, *but: type[Widget]) -> bool:
@@ -101,7 +103,13 @@ class Bench(Vertical):
         shown = [panel for panel in panels if panel.display]
         for panel in shown:
             panel.close()
+        self._gate.display = self._gate.proposed is not None
         return any(not isinstance(panel, but) for panel in shown)
+
+    def _make_room(self) -> None:
+        """In a low terminal the gate makes way for a list; what waits there still waits."""
+        if self.screen.has_class("-short"):
+            self._gate.display = False
 
     def _give_keys(self) -> None:
         """Puts the keys where something waits, else where nothing is typed."""

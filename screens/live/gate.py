@@ -137,7 +137,7 @@ class GatePanel(Vertical):
     def aim(self, at: Point) -> None:
         """The place that was tapped on the mirror: what was hit there and what was missed, to choose from."""
         self.set_class(True, "-amend")
-        self._text.display = False
+        self._text.display = self._row.display = False  # the digits are the list's now
         self._near.look(self._tree, at)
         self._near.focus()
         self._aim()
@@ -159,6 +159,7 @@ class GatePanel(Vertical):
         self.set_class(amending, "-amend")
         self._text.display = amending
         self._near.close()
+        self._row.display = True
         self.post_message(self.Aiming(self.aiming, self.proposed.action if self.proposed else None))
         self._tell()
 
@@ -172,7 +173,7 @@ class GatePanel(Vertical):
         elif self.has_class("-amend"):
             line = f"{aim}Enter does it this way; Esc goes back."
         else:
-            line = "Tap the phone where it should go instead; your decision is kept with your name."
+            line = "Tap the phone to move it; what you decide is kept with your name."
         self.query_one("#gate-hint", Static).update(Text(problem or line, style="dim"))
 
     def on_descendant_focus(self) -> None:
