@@ -128,6 +128,16 @@ def quoted(text: str) -> list[str]:
     return [(m[1] or m[2]).strip() for m in _QUOTED.finditer(text)]
 
 
+def is_quoted(text: str, at: int) -> bool:
+    """Whether a place in a text lies inside quotation marks."""
+    return any(m.start() < at < m.end() for m in _QUOTED.finditer(text))
+
+
+def hushed(text: str) -> str:
+    """A text of the same length in which nothing that stands in quotation marks ends a sentence or a clause."""
+    return _QUOTED.sub(lambda m: m[0][0] + re.sub(r"[.;!?:,，。、]", "·", m[0][1:-1]) + m[0][-1], text)
+
+
 def refuses(text: str) -> bool:
     """Whether a reply calls the whole thing off; a wish such as `no onions` does not."""
     wish = re.match(r"^\W*(no\s+(?!need|way|thanks?\b)|不要(?!了))(?=[^\W\d_])", text, re.IGNORECASE)

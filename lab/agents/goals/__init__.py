@@ -27,7 +27,7 @@ from lab.agents.goals.food import Order, remark_in
 from lab.agents.goals.nouns import Clause, Condition, Fact, Goal, Grammar, Source, content_of, hint_of
 from lab.agents.goals.phases import PHASES, Phase, phase_in
 from lab.agents.goals.writing import Send, Write
-from lab.agents.reading import hushed
+from lab.agents.reading import is_quoted
 
 __all__ = [
     "PHASES", "Alarm", "Clause", "Condition", "Either", "Fact", "Goal", "Grammar", "Order", "Phase", "Send", "Source",
@@ -84,7 +84,7 @@ def _goals(part: str, text: str) -> tuple[Goal, ...]:
 
 
 def _plain(part: str, text: str) -> tuple[Goal, ...]:
-    starts = list(_START.finditer(hushed(part)))
+    starts = [m for m in _START.finditer(part) if not is_quoted(part, m.start("verb"))]
     goals: list[Goal] = []
     for number, m in enumerate(starts):
         end = starts[number + 1].start() if number + 1 < len(starts) else len(part)

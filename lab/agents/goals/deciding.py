@@ -6,6 +6,7 @@ import re
 from typing import NamedTuple
 
 from lab.agents.goals.nouns import Condition, Goal
+from lab.agents.reading import hushed
 
 
 class Either(NamedTuple):
@@ -46,19 +47,25 @@ def fork_in(text: str) -> Fork | None:
 
     What follows an `if` and its `otherwise` is one sentence each; inside a sentence an `if` is cut at semicolons.
     """
-    found = _IF.search(text)
+    plain = hushed(text)
+    found = _IF.search(plain)
     if found is None:
         return None
-    rest = text[found.end() :]
-    end = r"(?<=[.!?])\s+" if re.search(rf"[.!?]\s+{_ELSE}", rest, re.IGNORECASE) else r";\s*|(?<=[.!?])\s+"
-    then, _, tail = _parted(rest, end)
-    otherwise = ""
-    turn = re.match(_ELSE, tail, re.IGNORECASE)
-    if turn:
-        otherwise, _, tail = _parted(tail[turn.end() :], r"(?<=[.!?])\s+")
-    return Fork(text[: found.start()], found["ask"].strip(), then, otherwise, tail)
+    start = found.end()
+    nested = re.search(rf"[.!?]\s+{_ELSE}", plain[start:], re.IGNORECASE)
+    then, after = _end(plain, start, r"(?<=[.!?])\s+" if nested else r";\s*|(?<=[.!?])\s+")
+    turn = re.compile(_ELSE, re.IGNORECASE).match(plain, after)
+    otherwise, rest = _end(plain, turn.end(), r"(?<=[.!?])\s+") if turn else (after, after)
+    return Fork(
+        text[: found.start()],
+        text[slice(*found.span("ask"))].strip(),
+        text[start:then],
+        text[turn.end() if turn else after : otherwise],
+        text[rest:],
+    )
 
 
-def _parted(text: str, ends: str) -> tuple[str, str, str]:
-    found = re.search(ends, text)
-    return (text[: found.start()], found[0], text[found.end() :]) if found else (text, "", "")
+def _end(text: str, start: int, ends: str) -> tuple[int, int]:
+    """Where a sentence that begins at `start` ends, and where the next one begins."""
+    found = re.compile(ends).search(text, start)
+    return found.span() if found else (len(text), len(text))
