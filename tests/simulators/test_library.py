@@ -51,3 +51,11 @@ def test_a_task_file_is_tried_whole_and_named(tmp_path: Path, line: str, words: 
 def test_a_folder_is_not_a_task() -> None:
     with pytest.raises(LabError, match="is a folder"):
         library.task(str(library.HERE))
+
+
+def test_a_persona_s_own_phone_lies_below_what_a_task_lays() -> None:
+    task = library.task("cheaper_lamp")
+    apps = task.phone["apps"]
+    assert apps["settings"]["font_size"] == "largest"
+    assert apps["marrowby"]["threshold"] == 40.0
+    assert apps["marrowby"]["address"] == "Clara"

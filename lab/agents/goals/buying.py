@@ -15,15 +15,15 @@ _COUNT = rf"(?P<n>\d+|{'|'.join(_NUMBERS)})"
 _THING = re.compile(
     rf"(?:^|(?<=[,;、，])\s*|(?<=[:：])\s*|\band\s+|和){_COUNT}(?![A-Za-z\d:.])\s*"
     r"(?:of\s+(?:one|the same|each|a)\s+|x\s+|[份个]\s*)?"
-    r"(?P<name>[^\s,(（;:.、，和][^,(（;:.、，和]*?)\s*(?:[(（](?P<traits>[^)）]*)[)）])?\s*(?:\bin\s+(?P<colour>[a-z]+)\b)?"
-    r"(?=\s*(?:[,;:.、，和。]|$)|\s+(?:and|from|at|in|on|to|for|with|via|that|which|of|under|below|rated|sent)\b)",
+    r"(?P<name>[^\s,(（;:.、，和][^,(（;:.、，和]*?)\s*(?:[(（](?P<traits>[^)）]*)[)）])?\s*(?:\bin\s+(?P<colour>(?-i:[a-z]+))\b)?"
+    r"(?=\s*(?:[,;:.、，和。]|$)|\s+(?:and|from|at|on|to|for|via|that|which|under|below|rated|sent)\b)",
     re.IGNORECASE,
 )
 _LABEL = re.compile(r"\b(groceries|shopping|family\s+(?:dinner|lunch|breakfast|supper|meal))\b|(买菜|家庭聚餐)", re.I)
 _APP = re.compile(
     rf"\b(?:opened|using|in|on|at|via)\s+(?:the\s+)?({NAME})(?:\s+app)?(?=\s*[,;.:]|\s+(?:and|to|that|for)\b|$)"
 )
-_SOURCE = re.compile(r"\bfrom\s+(?:the\s+)?(.+?)(?=\s+(?:to|with|for|via|and|at)\b|\s*[,;:(（，。]|\.(?:\s|$)|$)")
+_SOURCE = re.compile(r"\bfrom\s+(?:the\s+)?(.+?)(?=\s+(?:to|with|for|via|and|at|in|on)\b|\s*[,;:(（，。]|\.(?:\s|$)|$)")
 _TO = re.compile(
     r"\b(?:sent|send|delivered|delivery|deliver|shipped|ship|brought|bring)\s+(?:it\s+|them\s+|everything\s+|all\s+)?"
     r"to\s+(?:the\s+|my\s+|her\s+|his\s+|our\s+)?(.+?)(?:['’]s)?(?=\s+(?:with|for|via|and|at|by)\b|\s*[,.;:(（，。]|$)",

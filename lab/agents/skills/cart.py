@@ -10,10 +10,11 @@ from lab.agents.talk import Work
 from lab.uitree import Node
 
 _CART = ("View cart", "View basket", "Cart", "Basket", "Go to cart", "购物车", "去结算")
+_ON = ("Go to checkout", "Proceed to checkout", "Checkout")
 _ORDER = ("Place order", "Order now", "Submit order", "Confirm order", "Pay now", "提交订单", "下单")
 _PLACED = ("Order placed", "Order confirmed", "Thank you for your order", "Preparing", "On its way", "下单成功")
 _REMARK = ("note", "remark", "comment", "instructions", "request", "备注")
-_ADDRESS = ("Deliver to", "Delivery address", "Address", "Ship to", "送至", "地址")
+_ADDRESS = ("Deliver to", "Bring to", "Delivery address", "Address", "Ship to", "送至", "地址")
 _PAY = ("Pay with", "Payment method", "Payment", "支付方式")
 _AWAY = ("Remove", "Delete", "Less", "移除")
 
@@ -40,6 +41,9 @@ def to_cart(work: Work, dish: str) -> Doing[bool]:
         if other is None:
             break
         yield from work.tap(other, "The cart holds something that was not asked for; I take it out.")
+    on = work.find(*_ON, role="tap")
+    if on is not None and work.find(*_ORDER, role="tap") is None and work.shows(dish):
+        yield from work.tap(on, "I go on to where it is paid.")
     if in_cart(work, dish):
         return True
     yield from work.to_root()
@@ -48,7 +52,7 @@ def to_cart(work: Work, dish: str) -> Doing[bool]:
 
 def _stranger(work: Work, dish: str) -> Node | None:
     """The button that takes out something else than the dish."""
-    if work.find(*_ORDER, role="tap") is None:
+    if work.find(*_ORDER, *_ON, role="tap") is None:
         return None
     buttons = [n for n in work.nodes() if n.clickable and n.label in _AWAY]
     rows: dict[Node, list[str]] = {button: [] for button in buttons}

@@ -15,7 +15,7 @@ from simulators.phone.app import Here, State
 from simulators.phone.apps.food_cart import cart_row, subtotal
 from simulators.phone.apps.food_dish import Dish
 from simulators.phone.apps.food_menu import catalogue
-from simulators.phone.apps.food_views import Words, address_bar, dish_row, money
+from simulators.phone.apps.food_views import Words, address_bar, dish_row, item_words, money
 from simulators.phone.apps.supper_menu import EXTRAS, KITCHENS, OPTIONS, RESTAURANTS
 from simulators.phone.views import (
     Art,
@@ -160,7 +160,11 @@ class Supper(Dish):
                     id="when")  # fmt: skip
         cutlery = marked("switch", "Cutlery", bool(here.own["cutlery"]), ("toggle", ["cutlery"]), lead=badge("bowl"))
         address, payment = self.places(here)
-        rows = [address, when, payment, cutlery, self.remark(), self.sums(here)]
+        dishes = [
+            item(f"{entry['quantity']} x {entry['dish']}", item_words(entry), id="item")
+            for entry in here.own["cart"]["items"]
+        ]
+        rows = [address, when, payment, cutlery, self.remark(), section("Dishes"), *dishes, self.sums(here)]
         bar = app_bar("Checkout", sub=str(here.own["cart"]["restaurant"]))
         return Page(ListView([*rows, Space(60)], id="checkout"), bar=bar, foot=self.place_button(here))
 
