@@ -15,6 +15,7 @@ from lab.uitree import Node
 
 _FRONT = ("Search", "Find", "Shop", "Home", "Browse", "首页", "搜索")
 _CLEAR = ("Clear search", "Clear text", "Clear", "清除")
+_NARROWED = ("Remove filter", "Clear filter", "清除筛选")
 _ADD = ("Add to cart", "Add to basket", "Add to bag", "Put in bag", "Put in cart", "加入购物车", "Add")
 _ANEW = ("Start new", "New cart", "Replace", "Clear and add")
 _PRICE = re.compile(r"[$€£¥]\s?(\d+(?:\.\d+)?)")
@@ -86,7 +87,14 @@ def _search(work: Work, query: str) -> Doing[bool]:
     if clear is not None:
         yield from work.tap(clear, f"I clear what was searched before: {field.text!r}.")
         field = search_field(work) or field
-    return (yield from work.fill(field, query, f"I search for {query}."))
+    if not (yield from work.fill(field, query, f"I search for {query}.")):
+        return False
+    for _ in range(8):
+        narrowed = next((n for n in work.nodes() if n.clickable and n.desc.startswith(_NARROWED)), None)
+        if narrowed is None:
+            break
+        yield from work.tap(narrowed, f"{narrowed.desc}: what I look for may be hidden by it.")
+    return True
 
 
 def _row(

@@ -126,6 +126,11 @@ def test_a_purchase_that_is_in_the_cart_already_is_not_doubled() -> None:
     assert run.ended.score == 1.0, run.told()
 
 
+def test_filters_that_someone_left_on_are_taken_off() -> None:
+    run = played("two_scarves", {"apps": {"marrowby": {"filters": {"colour": "Blue", "high": "30"}}}})
+    assert run.ended.score == 1.0, run.told()
+
+
 def test_an_hour_without_its_half_of_the_day_is_the_evening() -> None:
     run = played("family_dinner", {})
     assert orders(run, "supper")[-1]["when"] == "18:30", run.told()
