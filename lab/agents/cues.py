@@ -12,6 +12,7 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from lab.agents.goals import Goal
+from lab.agents.goals.keeping import Block, Ring
 from lab.agents.habits import Deed
 from lab.agents.meetings import about_to_begin
 from lab.agents.reading import Entry
@@ -63,7 +64,42 @@ def notice(pattern: str) -> Callable[[Work], str | None]:
     return seen
 
 
+_LOW = 20
+"""The percentage from which on a battery is low."""
+
+
+def low_battery(work: Work) -> str | None:
+    """How full the battery is, where that is little."""
+    level = battery_at(work)
+    return f"{level}%" if level is not None and level <= _LOW else None
+
+
+def _of_sender(goal: Goal, about: str) -> Goal:
+    return goal._replace(sender=about) if isinstance(goal, Block) else goal
+
+
+def _of_device(goal: Goal, about: str) -> Goal:
+    return goal._replace(device=about) if isinstance(goal, Ring) else goal
+
+
 CUES: tuple[Cue, ...] = (
+    Cue(
+        "a message with a link from a stranger",
+        re.compile(r"\b(?:unknown|stranger)\b.*\blink\b|陌生.*链接", re.IGNORECASE | re.DOTALL),
+        notice(r"(?P<about>\+\d[\d ()-]{5,}\d)\s.*\b[\w-]+\.[a-z]{2,}(?:/|\b)"),
+        _of_sender,
+    ),
+    Cue(
+        "a low battery",
+        re.compile(r"\bbattery\b[^.]{0,40}(?:\d+\s?(?:%|per ?cent)|\blow\b)|电量", re.IGNORECASE),
+        low_battery,
+    ),
+    Cue(
+        "something left behind",
+        re.compile(r"\bleft behind\b|落下", re.IGNORECASE),
+        notice(r"^(?P<about>[^:]+?)(?: (?:was|were))? left behind$"),
+        _of_device,
+    ),
     Cue(
         "a meeting that is about to begin",
         re.compile(r"\b(?:meeting|call|review|class|lecture)\b[^.]{0,60}\babout to (?:begin|start)\b", re.IGNORECASE),
