@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
+from msgspec.structs import replace
 from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -17,7 +18,7 @@ from textual.widgets import Footer, Static
 from lab.errors import LabError
 from lab.plain import plain
 from lab.trace import Point
-from lab.uitree import UiTree
+from lab.uitree import Bounds, Node, UiTree
 from screens.page import Page
 from screens.phone.fit import room
 from screens.phone.mirror import Mirror
@@ -25,7 +26,7 @@ from screens.sent.album import Album, Sent
 from screens.sent.words import NOTHING, sent_words
 
 _BORDER = 2
-_WORDS = 60
+_WORDS = 48
 """Columns that the words beside the picture need before it may be wider than its shape asks."""
 _ALIKE = 0.02
 """How far the shapes of a screen and of a picture of it may differ by rounding."""
@@ -132,7 +133,7 @@ class SentScreen(Screen[int]):
         if seen is None or seen.size is None:
             return Picture(data, size, None)
         alike = abs(seen.size[0] / seen.size[1] - size[0] / size[1]) < _ALIKE
-        return Picture(data, seen.size if alike else size, seen.tree if alike else None)
+        return Picture(data, size, _scaled(seen.tree, size[0] / seen.size[0]) if alike and seen.tree else None)
 
     @on(Read)
     def _came(self, message: Read) -> None:
@@ -145,9 +146,10 @@ class SentScreen(Screen[int]):
             self._shape = picture.size
             self._mirror.show_still(picture.data, picture.size, picture.tree)
             several = f" {self._which + 1} of {message.pictures}" if message.pictures > 1 else ""
-            size = _size(picture.data)
-            lost = "" if picture.data is not None else ": not in this file"
-            self._mirror.border_title = f"Picture{several}{f'  {size[0]}x{size[1]}' if picture.data else lost}"
+            self._mirror.border_title = f"Picture{several}"
+            self._mirror.border_subtitle = (
+                f"{picture.size[0]}x{picture.size[1]}" if picture.data else "not in this file"
+            )
             self._take_room()
         words = sent_words(message.sent.proposed, self._otherwise) if message.sent else Content("The run ends here.")
         self._say(words)
@@ -232,3 +234,13 @@ def _size(data: bytes | None) -> Point:
             return picture.size
     except (UnidentifiedImageError, Image.DecompressionBombError, OSError, ValueError):
         return 1080, 2400
+
+
+def _scaled(tree: UiTree, by: float) -> UiTree:
+    """A screen's tree in the pixels of a smaller picture of it."""
+    return UiTree(tuple(_node(root, by) for root in tree.roots), tree.rotation)
+
+
+def _node(node: Node, by: float) -> Node:
+    bounds = Bounds(*(round(edge * by) for edge in node.bounds))
+    return replace(node, bounds=bounds, children=tuple(_node(child, by) for child in node.children))
