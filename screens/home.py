@@ -13,12 +13,13 @@ from textual.message import Message
 from textual.screen import Screen
 from textual.widgets import Footer, Input, Static
 
+from lab.design.revision import subject_of
 from lab.errors import LabError
 from lab.settings import Settings
 from lab.trace import Summary
 from screens.describe import one_line
 from screens.lines import Lines
-from screens.seats import may_run
+from screens.seats import may_author, may_debug, may_run
 from screens.shelves import Devices, Runs, TaskLine, Tasks
 
 if TYPE_CHECKING:
@@ -43,6 +44,16 @@ class HomeScreen(Screen[None]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("v", "replay", "Replay", id="home.replay", tooltip="Play this run back, open or not"),
         Binding("slash", "filter", "Filter", id="home.filter", tooltip="Find runs and tasks by a word"),
+        Binding("a", "author", "Author", id="home.author", tooltip="Draft or verify the design of this task"),
+        Binding(
+            "t",
+            "family",
+            "Family",
+            show=False,
+            id="home.family",
+            group=HOME,
+            tooltip="The runs that were forked from one another",
+        ),
         Binding("y", "copy", "Copy id", id="home.copy", tooltip="Copy this run's id"),
         Binding("tab", "app.focus_next", "Next pane", id="home.next_pane", tooltip="Go to the next pane"),
         Binding("right_square_bracket", "move(1)", "Next", show=False, id="home.next", group=HOME, tooltip="Next line"),
@@ -230,6 +241,34 @@ class HomeScreen(Screen[None]):
         run = self.query_one(Runs).current
         if run is not None:
             cast("LabApp", self.app).open_replay(run.id)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """What is not for this seat does not exist."""
+        if action == "family":
+            return may_debug(self.settings.seat)
+        return action != "author" or may_author(self.settings.seat)
+
+    def action_author(self) -> None:
+        """The design of the task under the cursor, or of the one that this run is of, beside its newest run."""
+        app = cast("LabApp", self.app)
+        match self.focused:
+            case Tasks() as tasks if tasks.current is not None:
+                from simulators import library
+
+                task = library.task(tasks.current.name)
+                app.open_author(task, self.store.latest_run(subject_of(task)))
+            case _:
+                run = self.query_one(Runs).current
+                if run is not None:
+                    app.open_author(self.store.asked_in(run.id), run.id)
+
+    def action_family(self) -> None:
+        """The runs that share a beginning with the one under the cursor."""
+        from screens.replay.debugging import show_family
+
+        run = self.query_one(Runs).current
+        if run is not None:
+            show_family(cast("LabApp", self.app), run.id)
 
     def action_copy(self) -> None:
         """Copies the id of the run under the cursor."""

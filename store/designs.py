@@ -94,9 +94,10 @@ class Designs:
 
     def latest_run(self, subject: Subject) -> str | None:
         """The newest run in which exactly this was asked; None where there is none."""
-        return next((id for id in self.runs_of(subject.task) if subject_of(self._asked(id)) == subject), None)
+        return next((id for id in self.runs_of(subject.task) if subject_of(self.asked_in(id)) == subject), None)
 
-    def _asked(self, trace_id: str) -> Task:
+    def asked_in(self, trace_id: str) -> Task:
+        """The task that a run was given."""
         first = next(self.events(trace_id))
         assert isinstance(first, Started)
         return first.task

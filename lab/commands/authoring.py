@@ -23,7 +23,6 @@ from lab.errors import LabError
 from lab.output import DesignLine, DesignProblem, DesignShown, DesignWritten, print_json, print_table, say
 from lab.settings import Settings, load
 from lab.task import Actor, Task
-from lab.trace import Started
 
 if TYPE_CHECKING:
     from store.store import Store
@@ -98,10 +97,10 @@ def find_task(store: Store, target: str, run: str | None) -> tuple[Task, str | N
     else:
         runs = store.runs_of(target)
         named = found if found in runs else runs[0] if runs else _run(store, target)
-        task, found = _asked(store, named), found or named
+        task, found = store.asked_in(named), found or named
     if run is None and found is None:
         found = store.latest_run(subject_of(task))
-    if found is not None and subject_of(_asked(store, found)) != subject_of(task):
+    if found is not None and subject_of(store.asked_in(found)) != subject_of(task):
         raise LabError(f"run {found}", f"is not one of the task {task.id}, or something else was asked in it.")
     return task, found
 
@@ -116,12 +115,6 @@ def _run(store: Store, target: str) -> str:
             f"task or run {target!r}", f"is neither a task's name or file nor a run in {store.path}.",
             "`hitlab tasks` lists tasks, `hitlab traces` runs.",
         ) from error  # fmt: skip
-
-
-def _asked(store: Store, run: str) -> Task:
-    first = next(iter(store.events(run)))
-    assert isinstance(first, Started)
-    return first.task
 
 
 def _screen(args: argparse.Namespace, settings: Settings) -> int:

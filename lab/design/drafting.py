@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import Literal, NamedTuple
@@ -19,6 +20,9 @@ _PASSING = frozenset({"navigate_home", "navigate_back", "press_recent", "wait", 
 """Acts that only lead to others; no node stands for one alone."""
 _LAUNCHERS = ("launcher", "home", "systemui")
 _LONGEST = 60
+_LONGEST_ABOUT = 160
+_BARE = re.compile(r" at -?\d+,-?\d+$")
+"""How an act ends whose target nobody recorded."""
 
 
 BEGINNINGS: dict[Beginning, str] = {"task": "the task's own", "golden": "golden steps", "run": "the run's steps"}
@@ -67,9 +71,18 @@ def of_run(run: str, steps: Sequence[Step]) -> Design:
             name = f"{visit.app}: {told[-1]}" if visit.app else told[-1]
             asked = any(step.question is not None for step in group)
             id = _id(name, nodes)
-            nodes.append(TdgNode(id, _cut(name), "; ".join(told[:-1]), "flexible" if asked else "fixed"))
+            nodes.append(TdgNode(id, _cut(name), _about(group, told), "flexible" if asked else "fixed"))
             evidence[f"tdg/{id}"] = tuple(link(run, step) for step in group)
     return Design(chained(nodes), evidence=evidence)
+
+
+def _about(group: Sequence[Step], told: Sequence[str]) -> str:
+    """What came before a group's last act; where only places of taps are known, what was thought of it."""
+    named = [words for words in told if not _BARE.search(words)]
+    if named:
+        return "; ".join(words for words in told[:-1] if words in named)
+    thought = " ".join(plain(group[-1].proposed.thought, lines=False).split())
+    return thought if len(thought) <= _LONGEST_ABOUT else thought[: _LONGEST_ABOUT - 1] + "…"
 
 
 def chained(nodes: Iterable[TdgNode]) -> Tdg:
@@ -147,11 +160,13 @@ def unit_of(value: str, name: str, app: str, taken: Iterable[str]) -> Informatio
     return InformationUnit(fresh_id(shown, set(taken), "unit"), shown, value, source=app)
 
 
-def texts(tree: UiTree | None) -> list[str]:
-    """The texts on a screen, each once, from top to bottom."""
-    if tree is None:
+def texts(seen: Observation) -> list[str]:
+    """The texts on a screen, each once, from top to bottom; those of the app in front before the system's."""
+    if seen.tree is None:
         return []
-    shown = sorted((node for node in tree.nodes() if node.label.strip()), key=lambda n: (n.bounds.top, n.bounds.left))
+    front = _package(seen)
+    shown = [node for node in seen.tree.nodes() if node.label.strip()]
+    shown.sort(key=lambda node: (node.package != front, node.bounds.top, node.bounds.left))
     return list(dict.fromkeys(plain(node.label.strip()) for node in shown))
 
 
@@ -164,7 +179,7 @@ def _groups(steps: Sequence[Step]) -> list[list[Step]]:
         if alone and groups[-1]:
             groups.append([])
         groups[-1].append(step)
-        if alone or kind == "input_text":
+        if alone or (kind == "input_text" and step.action and step.action.text):
             groups.append([])
     return [group for group in groups if group]
 
@@ -173,7 +188,7 @@ def _words(action: Action, tree: UiTree | None) -> str:
     text = _cut(plain(action.text or "", lines=False))
     match action.kind:
         case "input_text":
-            return f'type "{text}"'
+            return f'type "{text}"' if text else "clear the field"
         case "ask_user":
             return f"ask: {text}"
         case "answer":

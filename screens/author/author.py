@@ -21,6 +21,8 @@ class AuthorScreen(DraftingRoom):
         desk = self.desk
         if desk is None:
             return action not in _DRAFTING | _REVIEWING | {"submit", "settle", "reopen", "draw"}
+        if self.texts.is_open and action in _DRAFTING | {"submit", "draw"}:
+            return False
         if action == "submit":
             return desk.writable and desk.head is not None and not desk.others
         if action in _DRAFTING:

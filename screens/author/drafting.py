@@ -101,7 +101,9 @@ class DraftingRoom(AuthorRoom):
         self.fill_texts()
         self.texts.cursor = 0
         self.texts.add_class("-open")
+        self.texts.display = True
         self.texts.focus()
+        self.tell()
 
     @on(Lines.Chosen, "#texts")
     def _take_text(self, message: Lines.Chosen) -> None:
@@ -118,11 +120,8 @@ class DraftingRoom(AuthorRoom):
     def _tapped(self, message: Mirror.Tapped) -> None:
         """A text on the phone becomes a unit, or its value in the form that is open."""
         message.stop()
-        view = self.footage.view
-        tree = view.before.tree if view is not None and not self.footage.after else None
-        if view is not None and self.footage.after and view.after is not None:
-            tree = view.after.tree
-        text = target_name(tree, message.at)
+        seen = self.footage.seen
+        text = target_name(seen.tree if seen is not None else None, message.at)
         if not text or self.outline.section != "units" or not self.bench.writable:
             self.notify("A click takes a text into a unit (3), where there is one.", markup=False)
             return

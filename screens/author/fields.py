@@ -65,6 +65,12 @@ def fields_of(design: Design, key: str, apps: Sequence[str]) -> list[Field]:
     return []
 
 
+def about(design: Design, key: str) -> str:
+    """What the list does not show of an item, in a line."""
+    shown = [field for field in fields_of(design, key, ()) if field.value and field.name not in ("name", "ask")]
+    return plain("   ".join(f"{field.label}: {field.value}" for field in shown), lines=False)
+
+
 def _node(design: Design, node: TdgNode) -> list[Field]:
     numbers = {row.node.id: row.number for row in outline.rows(design.tdg)}
     before = [a for a, b in design.tdg.edges if b == node.id]

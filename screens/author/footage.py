@@ -16,7 +16,7 @@ from textual.widgets import Static
 from lab.design.drafting import apps
 from lab.errors import LabError
 from lab.plain import plain
-from lab.trace import Ended, Step
+from lab.trace import Ended, Observation, Step
 from screens.describe import one_line
 from screens.lines import Lines
 from screens.page import Page
@@ -188,6 +188,13 @@ class Footage(Horizontal):
         """The step that is shown; None at the end, at an open question, and without a run."""
         event = self.view.event if self.view is not None else None
         return event if isinstance(event, Step) else None
+
+    @property
+    def seen(self) -> Observation | None:
+        """What stands on the phone: before the step, or after it where that is shown."""
+        if self.view is None:
+            return None
+        return self.view.after if self.after and self.view.after is not None else self.view.before
 
     @property
     def link(self) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar, NamedTuple
 
+from rich.cells import cell_len
 from textual.binding import Binding, BindingType
 from textual.content import Content
 
@@ -16,6 +17,8 @@ from lab.task import Branch, Criterion, InformationUnit, Task, TdgNode
 from screens.author.desk import Desk
 from screens.lines import Lines
 
+_ASIDE = 0.45
+"""The most of a line that what stands at its right may take."""
 MUTED = "$foreground-muted"
 TITLES: dict[Section, str] = {"tdg": "Graph", "branches": "Branches", "units": "Units", "rubric": "Rubric"}
 
@@ -65,19 +68,24 @@ objects with words, **F** freezes it, **B** sends it back. **R** reopens it, a f
         self.rows: list[ItemLine] = []
         self.beginnings: list[Beginning] = []
         self._offered: list[str] = []
+        self._writable = True
 
     # -- what it shows ---------------------------------------------------------------------------------------
 
     def show(self, desk: Desk, has_run: bool) -> None:
         """Paints the section anew, the cursor on the item it was on."""
         key = self.key
-        self.rows = lines_of(desk, self.section)
+        self.rows, self._writable = lines_of(desk, self.section), desk.writable
         empty = desk.writable and desk.design == Design()
         self.beginnings = beginnings(desk.task, has_run) if empty and not self.rows else []
         self._offered = [_begin_words(source, desk.task) for source in self.beginnings]
         self.empty = "" if self._offered else _EMPTY[self.section]
         self.changed()
         self.go_to(key)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """What is submitted or frozen is not edited."""
+        return action != "choose" or self._writable
 
     def go_to(self, key: str) -> None:
         """Puts the cursor on an item, if it is here."""
@@ -108,9 +116,9 @@ objects with words, **F** freezes it, **B** sends it back. **R** reopens it, a f
         left = f"{'  ' * row.depth}{row.number} "
         sign = "~ " if row.flexible else ""
         room = width - 2 - len(left) - len(sign)
-        words = Content(row.words).truncate(max(4, room), ellipsis=True)
-        aside = row.aside if words.cell_length + len(row.aside) + 2 <= room else ""
-        gap = " " * max(0, room - words.cell_length - len(aside))
+        aside = row.aside if cell_len(row.aside) <= room * _ASIDE else ""
+        words = Content(row.words).truncate(max(4, room - (cell_len(aside) + 2 if aside else 0)), ellipsis=True)
+        gap = " " * max(0, room - words.cell_length - cell_len(aside))
         loud = {"✓": "$text-success", "✗": "bold $text-error", "!": "bold $text-warning"}.get(row.mark, "")
         return Content.assemble(
             (f"{row.mark or ' '} ", loud), (left, MUTED), (sign, "bold $text-accent"), (words.plain, ""), (gap, ""),
@@ -158,8 +166,21 @@ def _mark(desk: Desk, key: str, wrong: set[str]) -> str:
 
 def _aside(design: Design, line: ItemLine) -> str:
     """What stands at the right: the steps it was seen in, and what the order of the list does not tell."""
-    steps = ",".join(link.rpartition("@")[2] for link in design.evidence.get(line.key, ())[:4])
+    steps = _ranges(
+        [int(step) for link in design.evidence.get(line.key, ()) if (step := link.rpartition("@")[2]).isdigit()]
+    )
     return "  ".join(part for part in (line.aside, f"@{steps}" if steps else "") if part)
+
+
+def _ranges(steps: list[int]) -> str:
+    """Steps as `1-4,7`."""
+    runs: list[list[int]] = []
+    for step in sorted(set(steps)):
+        if runs and step == runs[-1][1] + 1:
+            runs[-1][1] = step
+        else:
+            runs.append([step, step])
+    return ",".join(str(a) if a == b else f"{a}-{b}" for a, b in runs)
 
 
 def _graph_lines(design: Design) -> list[ItemLine]:

@@ -22,13 +22,16 @@ from lab.plain import plain
 from lab.settings import Settings
 from lab.task import Actor, Task
 from screens.author.desk import Desk
+from screens.author.fields import about
 from screens.author.footage import Footage
 from screens.author.form import ItemForm
 from screens.author.keys import KEYS
 from screens.author.outline import TITLES, Outline
 from screens.author.texts import Texts
-from screens.author.words import state_words, wrong_words
+from screens.author.words import item_words, state_words
 from screens.describe import one_line
+from screens.lines import Lines
+from screens.live.keys import keys_of
 from screens.page import Page
 from screens.search import SearchRow
 
@@ -66,6 +69,7 @@ class AuthorRoom(Screen[None]):
                 yield Page(id="drawing", classes="pane")
                 yield self.texts
                 yield self.form
+                yield Static("", id="about", markup=False)
                 yield Static("", id="here", markup=False)
         yield SearchRow("a word in thoughts, actions, dialogue or on the screen", id="search")
         yield Static("", id="author-state", markup=False)
@@ -98,7 +102,7 @@ class AuthorRoom(Screen[None]):
     def _begin(self, task: Task, run: str | None) -> None:
         self.form.close()
         self.desk = Desk(self.store, task, self.person)
-        self.query_one("#author-title", Static).update(one_line(f"Author   {task.shown}   {task.id}", 400))
+        self.query_one("#author-title", Static).update(one_line(f"Author   {task.id}   {task.title}", 400))
         asked = task.instruction.strip() or f"{task.shown} (proactive: nothing is asked in words)"
         self.query_one("#asked-for", Static).update(Content(plain(asked)))
         self.footage.open(run)
@@ -144,10 +148,15 @@ class AuthorRoom(Screen[None]):
     def tell(self) -> None:
         """The line about the step shown, and the one above the keys."""
         self.query_one("#here", Static).update(Content(self.footage.words))
-        if self.desk is not None:
-            words = FORM_WORDS if self.form.is_open else state_words(self.desk)
-            here = wrong_words(self.desk, self.outline.key) if self.desk.writable and self.desk.head else ""
-            self.query_one("#author-state", Static).update(Content(_with_item(words, here, self.desk)))
+        desk = self.desk
+        if desk is None:
+            return
+        self.query_one("#design").set_class(self.form.is_open or self.texts.is_open, "-busy")
+        self.query_one("#about", Static).update(Content(about(desk.design, self.outline.key)))
+        words = FORM_WORDS if self.form.is_open else TEXTS_WORDS if self.texts.is_open else ""
+        words = words or state_words(desk, lambda id: (keys_of(self, f"author.{id}") or [""])[0])
+        wrong = item_words(desk, self.outline.key)
+        self.query_one("#author-state", Static).update(Content("   ".join(filter(None, (words, wrong)))))
 
     def _draw(self) -> None:
         if self.desk is not None and self.drawing:
@@ -202,6 +211,14 @@ class AuthorRoom(Screen[None]):
     def close_texts(self) -> None:
         """Takes the list of texts away."""
         self.texts.remove_class("-open")
+        self.texts.display = False
+        self.refresh_bindings()
+        self.tell()
+
+    @on(Lines.Highlighted, "#outline")
+    def _highlighted(self, message: Lines.Highlighted) -> None:
+        message.stop()
+        self.tell()
 
     @on(Footage.Looked)
     def _looked(self) -> None:
@@ -211,10 +228,7 @@ class AuthorRoom(Screen[None]):
 
     def fill_texts(self) -> None:
         """Lists the texts of the screen that is shown."""
-        view = self.footage.view
-        after = view is not None and self.footage.after and view.after is not None
-        seen = (view.after if after else view.before) if view is not None else None
-        self.texts.fill(self.footage.step, seen.tree if seen is not None else None)
+        self.texts.fill(self.footage.step, self.footage.seen)
 
     def action_step(self, by: int) -> None:
         """One step on or back."""
@@ -289,9 +303,4 @@ class AuthorRoom(Screen[None]):
 
 
 FORM_WORDS = "Enter: the next field   Esc: done. What you type is kept."
-
-
-def _with_item(words: str, here: str, desk: Desk) -> str:
-    """The state, with the problem of the item under the cursor instead of the first of all."""
-    general = wrong_words(desk)
-    return words.replace(general, here) if general and here else words
+TEXTS_WORDS = "Enter: take this text   Esc: none   ← →: another step"

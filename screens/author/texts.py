@@ -9,8 +9,7 @@ from textual.content import Content
 
 from lab.design.drafting import texts
 from lab.plain import plain
-from lab.trace import Step
-from lab.uitree import UiTree
+from lab.trace import Observation, Step
 from screens.describe import one_line
 from screens.lines import Lines
 
@@ -33,12 +32,12 @@ value of a new information unit; **Esc** leaves without one. Arrows left and rig
         super().__init__(id=id, classes="pane")
         self.rows: list[str] = []
 
-    def fill(self, step: Step | None, tree: UiTree | None) -> None:
+    def fill(self, step: Step | None, seen: Observation | None) -> None:
         """Lists what can be read here."""
         said: list[str] = []
         if step is not None:
             said = [step.action.text or "" if step.action else "", step.reply.text if step.reply else ""]
-        shown = [plain(text.strip()) for text in said if text.strip()] + texts(tree)
+        shown = [plain(text.strip()) for text in said if text.strip()] + (texts(seen) if seen is not None else [])
         self.rows = list(dict.fromkeys(shown))
         self.border_title = "Which text is the unit?"
         self.changed()

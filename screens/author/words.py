@@ -2,30 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from lab.design.revision import clash_words
 from lab.plain import plain
 from screens.author.desk import Desk
 
 
-def state_words(desk: Desk) -> str:
-    """For the line above the keys."""
+def state_words(desk: Desk, key: Callable[[str], str]) -> str:
+    """For the line above the keys; `key` gives what is pressed for one of Author's bindings."""
     head = desk.head
     if desk.unkept is not None:
-        return "Not in the file: what you see was refused. R reopens the design and keeps it."
+        return f"Not in the file: what you see was refused. {key('reopen')} reopens the design and keeps it."
     if desk.others and head is not None:
-        return f"{clash_words(desk.heads)} M keeps yours, T takes the other."
+        return f"{clash_words(desk.heads)} {key('keep_mine')} keeps yours, {key('take_theirs')} takes the other."
     if head is None:
-        return "No design yet. What you add is kept at once; z takes it back."
+        return f"No design yet. What you add is kept at once; {key('undo')} takes it back."
     match head.state:
         case "verified":
-            return f"Version {head.version} is frozen: verified by {head.by.shown}. R reopens it as {head.version + 1}."
+            again = f"{key('reopen')} reopens it as {head.version + 1}."
+            return f"Version {head.version} is frozen: verified by {head.by.shown}. {again}"
         case "submitted" if desk.reviewing:
             done = len(desk.marks) - len(desk.objections)
             counts = f"{done} accepted, {len(desk.objections)} objected to, {len(desk.unseen)} left"
             return f"Version {head.version} by {', '.join(desk.authors)} waits for you: {counts}."
         case "submitted":
-            return f"Version {head.version} is submitted; another person verifies it. R takes it back."
-    return f"Version {head.version}, {_drafted(desk)}   {wrong_words(desk)}"
+            return f"Version {head.version} is submitted; another person verifies it. {key('reopen')} takes it back."
+    sound = "" if desk.problems else f"   ✓ sound: {key('submit')} submits it"
+    return f"Version {head.version}, {_drafted(desk)}{sound}"
 
 
 def _drafted(desk: Desk) -> str:
@@ -37,10 +41,12 @@ def _drafted(desk: Desk) -> str:
     return f"draft by {', '.join(desk.authors) or head.by.shown}"
 
 
-def wrong_words(desk: Desk, key: str = "") -> str:
-    """What is to be mended, that of the item `key` first; or that it can be submitted."""
-    if not desk.problems:
-        return "✓ sound: S submits it" if desk.head is not None else ""
+def item_words(desk: Desk, key: str) -> str:
+    """What a reviewer said of the item `key`, and what is to be mended: with it, or else with the first of all."""
+    said = desk.marks.get(key, "")
+    objected = f"✗ {plain(said, lines=False)}" if said else ""
+    if not desk.problems or not desk.writable:
+        return objected
     first = next((problem for problem in desk.problems if problem.key == key), desk.problems[0])
     more = f"  (+{len(desk.problems) - 1})" if len(desk.problems) > 1 else ""
-    return f"! {plain(first.words, lines=False)}{more}"
+    return "   ".join(filter(None, (objected, f"! {plain(first.words, lines=False)}{more}")))

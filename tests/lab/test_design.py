@@ -243,8 +243,12 @@ def test_a_run_without_trees_still_gives_a_chain() -> None:
 
 
 def test_units_come_from_what_stands_on_a_screen() -> None:
-    tree = seen("com.x.memo", "Shopping", "Milk\x1b[31m", "Shopping").tree
-    assert texts(tree) == ["Shopping", "Milk\\x1b[31m"]
+    memo = seen("com.x.memo", "Shopping", "Milk\x1b[31m", "Shopping")
+    assert memo.tree is not None
+    bar = Node(Bounds(0, 0, 540, 20), "12:05", package="com.android.systemui")
+    both = msgspec.structs.replace(memo, tree=UiTree((bar, *memo.tree.roots)))
+    assert texts(both) == ["Shopping", "Milk\\x1b[31m", "12:05"]
+    assert texts(Observation()) == []
     assert unit_of("Milk", "", "Notes", ["milk"]) == InformationUnit("milk_2", "Milk", "Milk", "Notes")
 
 
