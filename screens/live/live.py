@@ -154,7 +154,7 @@ class LiveScreen(DebugRoom):
         settings: Settings = getattr(self.app, "settings", Settings())
         if settings.bell:
             self.app.bell()
-        if not self.is_current:
+        if self.app.screen is not self:
             there = "Esc" if isinstance(self.app.screen, SentScreen) else "F3"
             self.notify(f"A question waits in the live run: {there} goes there.", markup=False)
 
