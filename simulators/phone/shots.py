@@ -288,6 +288,8 @@ def _system(phone: Phone) -> Iterator[tuple[str, bytes]]:
 
 def shots(*, dark: bool = False) -> Iterator[tuple[str, bytes]]:
     """Name and PNG of each screen."""
+    from simulators.phone import shots_buying
+
     yield "launcher", at("launcher", "home", {}, dark=dark).observe().png
     for name, app, screen, args in SCREENS:
         yield name, at(app, screen, args, dark=dark).observe().png
@@ -297,4 +299,5 @@ def shots(*, dark: bool = False) -> Iterator[tuple[str, bytes]]:
     yield from _trains(at("browser", "train", {"number": "W134", "date": "2026-03-13"}, dark=dark))
     yield from _scam(at("launcher", "home", {}, dark=dark))
     yield from _low_battery(at("launcher", "home", {}, dark=dark))
+    yield from shots_buying.shots(dark)
     yield from _system(at("launcher", "home", {}, dark=dark))

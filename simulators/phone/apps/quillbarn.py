@@ -97,7 +97,8 @@ class Quillbarn(Search, Product, Orders):
             ],
             grow=1,
         )
-        row = Row([words, art(product, height=240, width=240, radius=16)], gap=24, pad=(48, 12))
+        picture = art(product, height=240, width=240, radius=16, colour=str(here.own["filters"]["colour"]))
+        row = Row([words, picture], gap=24, pad=(48, 12))
         return Column([row, Line(48)], on=("product", product["name"]), id="product_item")
 
     def screen_departments(self, here: Here) -> Screen:

@@ -31,7 +31,7 @@ class Product(Trade):
             Text(str(product["name"]), "headline", pad=(48, 0), id="name"),
             Text(money(each), "headline", "primary", pad=(48, 0), id="price"),
             Text(str(product["about"]), "body", "faint", pad=(48, 0), id="about"),
-            self._facts(here, product),
+            self._facts(here, product, each),
         ]
         for group in product["variants"]:
             rows.append(section(str(group["name"])))
@@ -45,12 +45,11 @@ class Product(Trade):
         desc = f"{self.words.cart.capitalize()}, {count} item{'s' if count != 1 else ''}"
         return app_bar("", icon_button("bag", desc, ("go", "cart"), id="open_cart"))
 
-    def _facts(self, here: Here, product: State) -> View:
-        """Stars, and when it arrives by the delivery that is chosen."""
+    def _facts(self, here: Here, product: State, each: float) -> View:
+        """Stars, and when it arrives by the delivery that is chosen, for how much if it is bought alone."""
         delivery, left = self.delivery(here), stock(product)
-        arrives = (
-            f"Arrives {day(self.arrival(here, [product['name']]))}, {delivery['name'].lower()} {money(delivery['fee'])}"
-        )
+        fee = self.fee_of(here, each * int(here.own["choice"]["quantity"]))
+        arrives = f"Arrives {day(self.arrival(here, [product['name']]))}, {delivery['name'].lower()} {money(fee) if fee else 'free'}"
         if int(product["stock"]) < 1:
             arrives = "It cannot be ordered now"
         said = stars(product)

@@ -46,7 +46,7 @@ class Search(Trade):
 
     def shelf_row(self, here: Here, product: State) -> View:
         """A product in a list of them."""
-        return goods_row(product, ("product", product["name"]))
+        return goods_row(product, ("product", product["name"]), str(here.own["filters"]["colour"]))
 
     def search_box(self, here: Here, field: Field) -> View:
         """The search field, and the button that empties it once something stands in it."""

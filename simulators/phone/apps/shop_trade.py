@@ -77,7 +77,11 @@ class Trade(App):
 
     def fee(self, here: Here) -> float:
         """What delivery costs for what is in the cart."""
-        free, goods = float(here.own["threshold"]), subtotal(here.own["cart"]["items"])
+        return self.fee_of(here, subtotal(here.own["cart"]["items"]))
+
+    def fee_of(self, here: Here, goods: float) -> float:
+        """What delivery costs for goods of that sum."""
+        free = float(here.own["threshold"])
         return 0.0 if free and goods >= free else float(self.delivery(here)["fee"])
 
     def coupon(self, here: Here) -> State | None:

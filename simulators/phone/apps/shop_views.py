@@ -33,7 +33,7 @@ def words_of(entry: State) -> str:
     return ", ".join(str(choice) for choice in entry["variants"].values())
 
 
-def goods_row(product: State, open_it: Act) -> View:
+def goods_row(product: State, open_it: Act, colour: str = "") -> View:
     """A product in a list."""
     lacks = int(product["stock"]) < 1
     words = Column(
@@ -47,7 +47,7 @@ def goods_row(product: State, open_it: Act) -> View:
         gap=8,
         grow=1,
     )
-    picture = art(product, height=220, width=220)
+    picture = art(product, height=220, width=220, colour=colour)
     return Row([picture, words], gap=36, pad=(48, 16), on=open_it, id="product_item")
 
 

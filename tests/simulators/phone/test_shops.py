@@ -220,3 +220,12 @@ def test_the_shops_sell_the_same_things_at_other_prices() -> None:
     assert both < one.keys()
     assert both < other.keys()
     assert {one[name] < other[name] for name in both} == {True, False}
+
+
+def test_a_product_says_what_its_delivery_costs_if_it_is_bought_alone() -> None:
+    phone = searched("Marrowby", "wool blanket")
+    tap(phone, "Wool blanket")
+    assert any(text.endswith("courier free") for text in labels(phone))
+    phone = searched("Marrowby", "cotton scarf")
+    tap(phone, "Cotton scarf")
+    assert any(text.endswith("courier $3.90") for text in labels(phone))
