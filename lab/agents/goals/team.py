@@ -10,9 +10,12 @@ from lab.agents.goals.nouns import NAME, Clause, Fact, Goal, Grammar
 
 _CHANNEL = r"(?:#(?P<{0}>[\w-]+)|(?:the\s+)?(?P<{1}>[\w-]+)\s+channel)"
 _INTO = rf"(?<!posted )(?<!wrote )(?<!said )(?<!written )\b(?:in|into|to|on)\s+{_CHANNEL}"
+_DAY = r"(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day\b"
 _APP = re.compile(
-    rf"\b(?:on|in|via|using|opened)\s+(?:the\s+)?({NAME})(?:\s+app)?(?=\s*[,;.:]|\s+(?:and|to|for|that|with)\b|$)"
+    rf"\b(?:on|in|via|using|opened)\s+(?:the\s+)?(?!{_DAY})({NAME})(?:\s+app)?"
+    r"(?=\s*[,;.:]|\s+(?:and|to|for|that|with)\b|$)"
 )
+_BESIDE = re.compile(rf"(?:#[\w-]+|\bchannel)\s+(?:on|in)\s+({NAME})")
 _SAYING = re.compile(r"\b(?:that|saying)\s+(.+?)\s*[.!]?\s*$|:\s*(.+?)\s*$", re.DOTALL)
 _STATUS = re.compile(
     r"\bstatus\b[^.;]*?\bto\s+[\"“「'‘]?([A-Z]\w*(?: [a-z]\w*){0,3}?)[\"”」'’]?"
@@ -104,8 +107,18 @@ def _update(clause: Clause) -> Sequence[Goal]:
 
 
 def app_in(clause: Clause) -> str:
-    """The app that a clause, or else its text, names."""
-    found = _APP.search(clause.words) or _APP.search(clause.text)
+    """The app that a clause, or else its text, names: beside a channel, else anywhere."""
+    for text in (clause.words, clause.text):
+        found = _APP.search(text)
+        named = app_beside(text) or (found[1] if found else "")
+        if named:
+            return named
+    return ""
+
+
+def app_beside(text: str) -> str:
+    """The app that is named beside a channel."""
+    found = _BESIDE.search(text)
     return found[1] if found else ""
 
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from lab.agents.doing import Doing, GiveUp
 from lab.agents.facts import from_texts
 from lab.agents.goals.nouns import Fact, Goal
-from lab.agents.goals.team import Post, Presence, Update
+from lab.agents.goals.team import Post, Presence, Update, app_beside
 from lab.agents.habits import Deed, majority
 from lab.agents.reading import clock_times, mentions, shown_time
 from lab.agents.search import by_search
@@ -51,7 +51,7 @@ def look(work: Work, fact: Fact) -> Doing[str | int]:
     """A fact out of a channel, the latest message that holds it first; of one person where one is named."""
     named = re.fullmatch(r"(?:(?P<who>.+) in )?#(?P<channel>.+)", fact.name)
     who, channel = (named["who"] or "", named["channel"]) if named else ("", fact.name)
-    yield from _open_channel(work, channel, "")
+    yield from _open_channel(work, channel, app_beside(work.brief.instruction))
     for _ in range(6):
         rows = [n for n in _rows(work) if not who or mentions(work.words_of(n), who)]
         texts = [max((n.text for n in row.walk()), key=len) for row in rows]
