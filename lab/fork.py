@@ -139,9 +139,15 @@ def changes(change: Change) -> list[tuple[str, str]]:
         decision = f"{change.decision}: " if change.decision and change.say else change.decision or ""
         found.append(("reply", f"{decision}{change.say or ''}"))
     if change.action is not None:
-        found.append(("action", msgspec.json.encode(change.action).decode()))
+        found.append(("action", _words(change.action)))
     named = {"agent": change.agent, "persona": change.persona, "log": change.log, "user": change.user}
     return found + [(name, value) for name, value in named.items() if value is not None]
+
+
+def _words(action: Action) -> str:
+    parts = [action.kind, action.text, action.app, action.direction, action.status]
+    at = f"at {action.at[0]}, {action.at[1]}" if action.at is not None else ""
+    return " ".join(part for part in (*parts, at) if part)
 
 
 class _Turn:

@@ -25,6 +25,7 @@ from screens.seats import may_author, may_replay
 if TYPE_CHECKING:
     from textual.actions import ActionParseResult
 
+    from lab.fork import Change
     from lab.session import Session, Spec
     from lab.task import Task
     from lab.trace import Trace
@@ -182,6 +183,17 @@ class LabApp(App[None]):
             from screens.door import task_spec
 
             return Session(self.store, task_spec(name, self.settings))
+
+        self._live_door().build(build)
+
+    def open_fork(self, trace_id: str, index: int, change: Change) -> None:
+        """Goes on from a step (from 0) of a stored run in another way, as a new run."""
+
+        def build() -> Session:
+            from lab.fork import forked
+
+            settings = self.settings
+            return forked(self.store, trace_id, index, change, person=settings.person, pace=settings.pace)
 
         self._live_door().build(build)
 

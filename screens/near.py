@@ -85,7 +85,8 @@ there, another tap on the phone looks anew. **Esc** goes back.
         where += "" if near.reacts else ", inert"
         tail = f"  {one_line(near.role, 20)}  {where}" if width >= _ROOMY else f"  {where}"
         room = max(8, width - 3 - len(tail) - 2)
-        name = f'"{one_line(near.words, room)}"' if near.words else "(no words)"
+        words = Content(one_line(near.words)).truncate(room, ellipsis=True).plain
+        name = f'"{words}"' if words else "(no words)"
         return Content.assemble(digit, "  ", (name, "bold" if near.hit else ""), (tail, MUTED))
 
     def action_choose(self) -> None:

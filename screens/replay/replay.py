@@ -10,16 +10,18 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.content import Content
-from textual.screen import Screen
 from textual.widgets import Footer, Static
 
 from lab.plain import plain
 from lab.settings import Settings
 from lab.trace import Ended
+from screens.clock import Clock
 from screens.describe import one_line
 from screens.lines import Lines
 from screens.page import Page
 from screens.replay import sheet
+from screens.replay.debugging import DebugReplay
+from screens.replay.forking import ForkPanel
 from screens.replay.keys import KEYS
 from screens.replay.player import Player
 from screens.replay.projector import Projector
@@ -37,7 +39,7 @@ if TYPE_CHECKING:
 Shown = Literal["sheet", "tree"]
 
 
-class ReplayScreen(Screen[None]):
+class ReplayScreen(DebugReplay):
     """One stored run. Steps count from 1, as in `hitlab replay ID@7`; each is read when it is looked at."""
 
     BINDING_GROUP_TITLE = "Replay"
@@ -69,6 +71,7 @@ class ReplayScreen(Screen[None]):
                 with VerticalScroll(id="goal", classes="pane"):
                     yield Static("", id="goal-text", markup=False)
                 yield Page(id="sheet", classes="pane")
+                yield ForkPanel(Clock())
         yield SearchRow("a word in thoughts, actions, dialogue or on the screen", id="search")
         yield Static("", id="replay-state", markup=False)
         yield Footer(show_command_palette=False)
@@ -90,6 +93,8 @@ class ReplayScreen(Screen[None]):
     def open(self, trace_id: str, step: int = 1) -> None:
         """Shows a run at a step, counted from 1; a step past the end shows the end."""
         self._player.stop()
+        if self.is_mounted:
+            self._close_fork()
         self._head = self._view = None
         self._seek, self._whole, self._after = max(1, step), False, False
         self._wanted = Reel(self.store, trace_id)
@@ -207,7 +212,7 @@ class ReplayScreen(Screen[None]):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """What the model was sent is for those who may see outcomes."""
-        return self.outcomes or action != "sent"
+        return super().check_action(action, parameters) and (self.outcomes or action != "sent")
 
     def action_step(self, by: int) -> None:
         """One step on or back."""
@@ -267,6 +272,8 @@ class ReplayScreen(Screen[None]):
         elif self.query_one(SearchRow).is_open:
             self.query_one(SearchRow).close()
             self.query_one(Timeline).focus()
+        elif self._close_fork():
+            self._look()
         elif self._player.playing:
             self.action_play()
         elif self._shown != "sheet":

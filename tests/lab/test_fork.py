@@ -299,7 +299,7 @@ def test_a_family_is_one_tree_from_whichever_run_it_is_asked(store: Store) -> No
         assert [limb.kin.id for limb in limbs] == [root.id, early.id, grandchild.id, late.id]
         assert [limb.stem for limb in limbs] == ["", "├─ ", "│  └─ ", "└─ "]
     words = [change_words(limb.kin.forked) for limb in tree(store.family(root.id))]
-    assert words == ["", "reply light", "once more", 'action {"kind":"open_app","app":"Notes"}']
+    assert words == ["", "reply light", "once more", "action open_app Notes"]
     alone = first_run(store, DONE, persona=Persona("p", "P"))
     assert [kin.id for kin in store.family(alone.id)] == [alone.id]
 

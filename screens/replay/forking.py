@@ -1,0 +1,217 @@
+"""Going on from the step shown in another way: what is to be other there, written or tapped."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from rich.text import Text
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.message import Message
+from textual.widgets import Input, Static
+
+from lab.errors import LabError
+from lab.fork import Change
+from lab.plain import plain
+from lab.task import Actor
+from lab.trace import Action, Asked, Point, Started, Step
+from lab.uitree import UiTree
+from lab.wire import decode, encode
+from screens.clock import Clock
+from screens.describe import action_words, one_line
+from screens.live.choices import Choice, Choices, picks
+from screens.live.gate import moved
+from screens.near import NearList
+
+_ACTION = "another action: tap, or JSON"
+
+
+class ForkRow(Choices):
+    """What a proposal is answered with in the fork."""
+
+    HELP = """
+    A new run, the same up to this step, goes on from here: the proposal accepted or refused, or put to you again.
+    **Enter** forks; **Esc** closes, and nothing happens.
+    """
+    GROUP = "fork"
+    CHOICES = (
+        Choice("accept", "a", "accept", "The proposal is accepted"),
+        Choice("reject", "r", "reject", "The proposal is refused"),
+        Choice("again", "q", "ask me", "The question is put again, live"),
+    )
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *picks(GROUP, CHOICES),
+        Binding("enter", "fork", "Fork", show=False, id="fork.enter", tooltip="Go on from this step as a new run"),
+    ]
+
+    @dataclass
+    class Entered(Message):
+        """Enter was pressed."""
+
+    def action_fork(self) -> None:
+        self.post_message(self.Entered())
+
+    @property
+    def decision(self) -> Literal["accept", "reject"] | None:
+        chosen = self.chosen
+        return "accept" if chosen == "accept" else "reject" if chosen == "reject" else None
+
+
+class ForkPanel(Vertical):
+    """Another reply, action, agent or user for the step shown; Enter anywhere forks."""
+
+    DEFAULT_CSS = """
+    ForkPanel { height: auto; display: none; }
+    ForkPanel > Static { height: auto; width: 1fr; }
+    ForkPanel > #fork-what { max-height: 3; }
+    """
+
+    @dataclass
+    class Wanted(Message):
+        """The run is to go on from step `index` (from 0) in this way."""
+
+        index: int
+        change: Change
+
+    @dataclass
+    class Aimed(Message):
+        """Where the action would now go."""
+
+        action: Action
+
+    def __init__(self, clock: Clock) -> None:
+        super().__init__(id="fork", classes="pane")
+        self._event: Step | Asked | None = None
+        self._tree: UiTree | None = None
+        self._row = ForkRow(clock, id="fork-row")
+        self._say = Input(id="fork-say", compact=True, select_on_focus=False)
+        self._action = Input(id="fork-action", compact=True, select_on_focus=False, placeholder=_ACTION)
+        self._near = NearList(id="fork-near")
+        self._agent = Input(id="fork-agent", compact=True, select_on_focus=False)
+        self._user = Input(id="fork-user", compact=True, select_on_focus=False)
+
+    def compose(self) -> ComposeResult:
+        yield Static(id="fork-what", markup=False)
+        yield self._row
+        yield self._say
+        yield self._near
+        yield self._action
+        yield self._agent
+        yield self._user
+        yield Static(id="fork-hint", markup=False)
+
+    # -- opening and closing ---------------------------------------------------------------------------------
+
+    @property
+    def is_open(self) -> bool:
+        return self._event is not None
+
+    def open(self, event: Step | Asked, started: Started) -> None:
+        """Shows what happened at this step, and asks what is to happen instead."""
+        self._event, self._tree = event, event.before.tree
+        question = event.question
+        proposal = question is not None and question.kind == "propose"
+        self.border_title = f"Fork at step {event.index + 1}"
+        said = question.text if question is not None else action_words(event.proposed.action, self._tree)
+        self.query_one("#fork-what", Static).update(Text(f"Here: {one_line(said)}", style="bold"))
+        self._row.display, self._say.display = proposal, question is not None
+        self._row.cursor = -1
+        self._say.placeholder = "words with it" if proposal else "another answer; empty: it is put to you again"
+        self._agent.placeholder = f"agent: {_who(started.agent)}"
+        self._user.placeholder = f"answers: {_who(started.user)}"
+        for field in (self._say, self._action, self._agent, self._user):
+            field.clear()
+        self._near.close()
+        self.display = True
+        (self._row if proposal else self._say if question is not None else self._action).focus()
+        self._row.appear()
+        self._tell()
+
+    def close(self) -> None:
+        """Takes the panel away."""
+        self._event = None
+        self.display = False
+
+    # -- what is to be other ---------------------------------------------------------------------------------
+
+    def aim(self, at: Point) -> None:
+        """The stored phone was tapped: the action goes there, or to what is near."""
+        self._near.look(self._tree, at)
+        self._near.focus()
+        self._aim()
+
+    def _aim(self) -> None:
+        if self._event is not None:
+            action = moved(self._event.proposed.action, self._near.at)
+            self._action.value = encode(action).decode()
+            self.post_message(self.Aimed(action))
+
+    @on(NearList.Highlighted, "#fork-near")
+    def _chosen(self, message: NearList.Highlighted) -> None:
+        message.stop()
+        if self._near.display:
+            self._aim()
+
+    @property
+    def change(self) -> Change:
+        """All that was written; a `LabError` where an action is none."""
+        written, said = self._action.value.strip(), self._say.value.strip()
+        action = decode(written, Action, "the action") if written else None
+        return Change(
+            say=said or None,
+            decision=self._row.decision if self._row.display else None,
+            action=action,
+            agent=self._agent.value.strip() or None,
+            user=self._user.value.strip() or None,
+        )
+
+    @on(ForkRow.Picked)
+    def _picked(self, message: ForkRow.Picked) -> None:
+        message.stop()
+        self._say.focus()
+        self._tell()
+
+    @on(Input.Changed)
+    def _typed(self, message: Input.Changed) -> None:
+        message.stop()
+        self._tell()
+
+    @on(ForkRow.Early)
+    def _early(self, message: ForkRow.Early) -> None:
+        message.stop()
+
+    @on(Input.Submitted)
+    @on(ForkRow.Entered)
+    @on(NearList.Meant)
+    def _submitted(self, message: Message) -> None:
+        message.stop()
+        if self._event is None:
+            return
+        try:
+            self.post_message(self.Wanted(self._event.index, self.change))
+        except LabError as error:
+            self._tell(f"! {plain(error.message, lines=False)}")
+
+    def _tell(self, problem: str = "") -> None:
+        """What Enter does from here."""
+        other = [
+            name
+            for name, field in (
+                ("reply", self._say.value or (self._row.decision if self._row.display else None)),
+                ("action", self._action.value),
+                ("agent", self._agent.value),
+                ("user", self._user.value),
+            )
+            if field
+        ]
+        line = f"with another {', '.join(other)}" if other else "once more from here"
+        self.query_one("#fork-hint", Static).update(Text(problem or f"Enter: a new run, {line}. Esc closes.", "dim"))
+
+
+def _who(actor: Actor | None) -> str:
+    if actor is None:
+        return "as before"
+    return f"{one_line(actor.id, 20)} as before" if actor.kind != "human" else "you"

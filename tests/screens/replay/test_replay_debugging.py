@@ -1,0 +1,178 @@
+"""A stored run is gone on from in another way, and the runs that came of it are found again as a tree."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from textual.widgets import Input
+
+from lab.fork import Change, forked
+from lab.session import Session, Spec
+from lab.settings import Settings
+from lab.trace import Action
+from screens.app import LabApp, Opening
+from screens.family import FamilyScreen, Tree
+from screens.home import HomeScreen
+from screens.live.live import LiveScreen
+from screens.near import NearList
+from screens.phone.canvas import Canvas
+from screens.replay.forking import ForkPanel, ForkRow
+from screens.replay.replay import ReplayScreen
+from screens.replay.still import Still
+from screens.replay.timeline import Timeline
+from screens.shelves import Runs
+from simulators import library
+from store.store import Store
+
+SIZES = [(80, 24), (120, 40)]
+
+
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    """A file with one run that asks at its first step, made once."""
+    path = tmp_path_factory.mktemp("runs") / "lab.db"
+    with Store.open(path) as store:
+        spec = Spec(library.task("morning_coffee"), library.persona("ines", "noise"), user="script")
+        session = Session(store, spec)
+        session.start()
+        assert session.join(60)
+        return path, session.trace_id
+
+
+@pytest.fixture
+def coffee(kept: tuple[Path, str], tmp_path: Path) -> Any:
+    """A copy of that file of this test's own, and the run in it."""
+    path, run = kept
+    with Store.open(path) as store:
+        store.pack(tmp_path / "copy.db")
+    with Store.open(tmp_path / "copy.db") as store:
+        yield store, run
+
+
+def replaying(store: Store, run: str, step: int, seat: Any = "developer") -> Any:
+    return LabApp(store, Settings(seat=seat, bell=False), Opening("replay", run, step))
+
+
+async def looked_at(app: Any, pilot: Any, until: Any, step: int) -> None:
+    await until(pilot, lambda: isinstance(app.screen, ReplayScreen))
+    await until(pilot, lambda: app.screen._view is not None and app.screen._view.number == step - 1)
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_a_proposal_is_refused_in_the_fork_and_live_goes_on_with_it(coffee: Any, until: Any, size: Any) -> None:
+    store, run = coffee
+    app = replaying(store, run, 1)
+    async with app.run_test(size=size) as pilot:
+        await looked_at(app, pilot, until, 1)
+        await pilot.press("f")
+        row = app.screen.query_one(ForkRow)
+        await until(pilot, lambda: row.has_focus and row.ready)
+        await pilot.press("r", *"Not now", "enter")
+        await until(pilot, lambda: isinstance(app.screen, LiveScreen) and app.session.over)
+        child = store.trace(app.session.trace_id)
+        assert (child.parent, child.forked.index, child.forked.changes) == (run, 0, (("reply", "reject: Not now"),))
+        assert child.ended.score == 1.0
+        assert child.steps[0].reply.decision == "reject"
+
+
+async def test_an_action_is_tapped_on_the_stored_phone(coffee: Any, until: Any) -> None:
+    store, run = coffee
+    app = replaying(store, run, 3)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await looked_at(app, pilot, until, 3)
+        mirror = app.screen.query_one(Still).mirror
+        await until(pilot, lambda: mirror.fit is not None and mirror.settled)
+        canvas = mirror.query_one(Canvas)
+        spot = (mirror.fit.left + 5, mirror.fit.top + 12)
+        await pilot.click(canvas, offset=spot)
+        assert not app.screen.query_one(ForkPanel).is_open
+        await pilot.press("f")
+        await until(pilot, lambda: mirror.interactive and mirror.settled)
+        near, written = app.screen.query_one(NearList), app.screen.query_one("#fork-action", Input)
+        await pilot.click(canvas, offset=spot)
+        await until(pilot, lambda: near.has_focus and written.value != "")
+        await pilot.press("2")
+        at = near.rows[1].node.bounds.center
+        await until(pilot, lambda: written.value == f'{{"kind":"click","at":[{at[0]},{at[1]}]}}')
+        await pilot.press("enter")
+        await until(pilot, lambda: app.session is not None)
+        child = app.session.trace_id
+        await until(pilot, lambda: len(store.trace(child).steps) >= 3)
+        step = store.trace(child).steps[2]
+        assert (step.decision.verdict, step.action) == ("amend", Action("click", at=at))
+        app.session.stop()
+
+
+async def test_what_cannot_be_read_or_made_is_said_and_nothing_is_lost(coffee: Any, until: Any) -> None:
+    store, run = coffee
+    app = replaying(store, run, 4)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await looked_at(app, pilot, until, 4)
+        await pilot.press("f")
+        panel = app.screen.query_one(ForkPanel)
+        written = app.screen.query_one("#fork-action", Input)
+        await until(pilot, lambda: written.has_focus)
+        await pilot.press(*'{"kind":"tap"}', "enter")
+        await until(pilot, lambda: "field kind" in str(app.screen.query_one("#fork-hint").render()))
+        assert panel.is_open
+        await pilot.press("escape")
+        await until(pilot, lambda: not panel.is_open and app.screen.query_one(Timeline).has_focus)
+        await pilot.press("f")
+        await until(pilot, lambda: written.has_focus and written.value == "")
+        app.screen.query_one("#fork-agent", Input).value = "magic"
+        await pilot.press("enter")
+        await until(pilot, lambda: "magic" in app.screen_stack[0]._said if app.current_mode == "live" else False)
+    assert len(store.summaries()) == 1
+
+
+async def test_the_end_and_an_imported_run_are_not_forked(coffee: Any, full: Any, until: Any) -> None:
+    store, run = coffee
+    app = replaying(store, run, 99)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: isinstance(app.screen, ReplayScreen) and app.screen._view is not None)
+        await pilot.press("f")
+        await until(pilot, lambda: any("the run was over here" in n.message for n in app._notifications))
+    app = replaying(full, full.summaries()[-1].id, 1)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await looked_at(app, pilot, until, 1)
+        await pilot.press("f")
+        await until(pilot, lambda: any("not made on the embedded phone" in n.message for n in app._notifications))
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_the_family_is_a_tree_and_enter_opens_a_run_at_its_fork(coffee: Any, until: Any, size: Any) -> None:
+    store, run = coffee
+    session = forked(store, run, 16, Change(action=Action("status", status="complete")), person="P01")
+    session.start()
+    assert session.join(60)
+    app = replaying(store, run, 1)
+    async with app.run_test(size=size) as pilot:
+        await looked_at(app, pilot, until, 1)
+        await pilot.press("t")
+        await until(pilot, lambda: isinstance(app.screen, FamilyScreen) and app.screen.query_one(Tree).count == 2)
+        lines = [strip.text for strip in app.screen._compositor.render_strips()]
+        assert any(f"└─ {session.trace_id[:13]}" in line and "@17" in line for line in lines)
+        await pilot.press("down", "enter")
+        await looked_at(app, pilot, until, 17)
+        assert app.screen._projector.reel.id == session.trace_id
+        await pilot.press("t")
+        await until(pilot, lambda: isinstance(app.screen, FamilyScreen) and app.screen.query_one(Tree).cursor == 1)
+        await pilot.press("escape", "f2")
+        await until(pilot, lambda: isinstance(app.screen, HomeScreen) and app.screen.query_one(Runs).count == 2)
+        await pilot.press("t")
+        await until(pilot, lambda: isinstance(app.screen, FamilyScreen))
+
+
+@pytest.mark.parametrize("seat", ["rater", "designer"])
+async def test_other_seats_fork_nothing_and_see_no_family(coffee: Any, until: Any, seat: str) -> None:
+    store, run = coffee
+    app = replaying(store, run, 1, seat)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await looked_at(app, pilot, until, 1)
+        await pilot.press("f", "t")
+        assert isinstance(app.screen, ReplayScreen)
+        assert not app.screen.query_one(ForkPanel).is_open
+        commands = {command.title for command in app.get_system_commands(app.screen)}
+        assert not commands & {"Fork", "Family"}
