@@ -9,14 +9,13 @@ from simulators.phone import nav
 from simulators.phone.app import Here, State
 from simulators.phone.apps.shop_data import CATEGORIES, goods
 from simulators.phone.apps.shop_orders import Orders
-from simulators.phone.apps.shop_product import Product, choice_words
+from simulators.phone.apps.shop_product import Product
 from simulators.phone.apps.shop_search import NO_FILTERS, SORTS, Search, pairs
 from simulators.phone.apps.shop_trade import Words, day, money, subtotal
 from simulators.phone.apps.shop_views import cart_row, sum_row
 from simulators.phone.views import (
     Art,
     Button,
-    Chip,
     Column,
     Field,
     Icon,
@@ -35,6 +34,7 @@ from simulators.phone.widgets import app_bar, badge, card, empty, inset, item, s
 class Marrowby(Search, Product, Orders):
     id, label, icon, colour, hue = "marrowby", "Marrowby", "store", "#3f7d3a", 112
     words = Words("cart", "Add to cart", "order", "Orders", "Place order", "MB-", 3120)
+    chips = True
 
     def first_state(self, rng: Random, clock: datetime) -> State:
         return {
@@ -91,15 +91,6 @@ class Marrowby(Search, Product, Orders):
             return []
         words = Text(f"Free delivery from {money(free)}", "strong", "on_soft", grow=1, id="notice")
         return [inset(card([Row([Icon("truck", 64, "on_soft"), words], gap=28)], fill="soft", pad=28))]
-
-    def choices(self, group: State, chosen: str) -> list[View | None]:
-        return pairs(
-            [
-                Chip(choice_words(c), on=("pick", group["name"], c["name"]), selected=c["name"] == chosen, grow=1,
-                     checkable=True, checked=c["name"] == chosen, cls="RadioButton", desc=str(c["name"]), id="choice")
-                for c in group["choices"]
-            ]
-        )  # fmt: skip
 
     def screen_cart(self, here: Here) -> Screen:
         bar, items = Text("Cart", "headline", pad=(48, 32, 48, 24)), here.own["cart"]["items"]

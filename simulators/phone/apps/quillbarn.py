@@ -9,7 +9,7 @@ from simulators.phone import nav
 from simulators.phone.app import Here, State
 from simulators.phone.apps.shop_data import CATEGORIES, goods
 from simulators.phone.apps.shop_orders import Orders
-from simulators.phone.apps.shop_product import Product, choice_words
+from simulators.phone.apps.shop_product import Product
 from simulators.phone.apps.shop_search import NO_FILTERS, SORTS, Search
 from simulators.phone.apps.shop_trade import Words, day, money, subtotal
 from simulators.phone.apps.shop_views import art, cart_row, stars, stock, sum_row
@@ -111,14 +111,6 @@ class Quillbarn(Search, Product, Orders):
                              id="department"))  # fmt: skip
         bar = Text("Shelves", "headline", pad=(48, 32, 48, 24))
         return Page(ListView([*rows, Space(60)], id="departments"), bar=bar, foot=self._tabs("Shelves"))
-
-    def choices(self, group: State, chosen: str) -> list[View | None]:
-        rows: list[View | None] = []
-        for c in group["choices"]:
-            row = marked("radio", choice_words(c), c["name"] == chosen, ("pick", group["name"], c["name"]))
-            row.desc, row.pad = str(c["name"]), (48, 10)
-            rows.append(row)
-        return rows
 
     def screen_cart(self, here: Here) -> Screen:
         bar, items = Text("Bag", "headline", pad=(48, 32, 48, 24)), here.own["cart"]["items"]

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from simulators.phone.app import Here, State
+from simulators.phone.apps.shop_search import pairs
 from simulators.phone.apps.shop_trade import Trade, day, money
 from simulators.phone.apps.shop_views import art, stars, stock
-from simulators.phone.views import Button, ListView, Page, Row, Screen, Space, Text, View
-from simulators.phone.widgets import app_bar, badge, empty, icon_button, inset, item, section, stepper
+from simulators.phone.views import Button, Chip, ListView, Page, Row, Screen, Space, Text, View
+from simulators.phone.widgets import app_bar, badge, empty, icon_button, inset, item, marked, section, stepper
 
 
 class Product(Trade):
     """Choosing how a thing should be, and how many."""
+
+    chips: ClassVar[bool] = False
+    """Whether variants are chosen by small buttons, two in a row."""
 
     def do_product(self, here: Here, name: str) -> None:
         """Opens a product with the first choice of each of its variants."""
@@ -35,7 +41,7 @@ class Product(Trade):
         ]
         for group in product["variants"]:
             rows.append(section(str(group["name"])))
-            rows += self.choices(group, variants[group["name"]])
+            rows += self._choices(group, variants[group["name"]])
         return Page(
             ListView([*rows, Space(60)], id="product"), bar=self._bar(here), foot=self._foot(here, product, each)
         )
@@ -49,15 +55,18 @@ class Product(Trade):
         """Stars, and when it arrives by the delivery that is chosen, for how much if it is bought alone."""
         delivery, left = self.delivery(here), stock(product)
         fee = self.fee_of(here, each * int(here.own["choice"]["quantity"]))
-        arrives = f"Arrives {day(self.arrival(here, [product['name']]))}, {delivery['name'].lower()} {money(fee) if fee else 'free'}"
+        cost = money(fee) if fee else "free"
+        arrives = f"Arrives {day(self.arrival(here, [product['name']]))}, {delivery['name'].lower()} {cost}"
         if int(product["stock"]) < 1:
             arrives = "It cannot be ordered now"
         said = stars(product)
         return item(f"{said}, {left.lower()}", arrives, lead=badge("truck"), id="facts")
 
-    def choices(self, group: State, chosen: str) -> list[View | None]:
-        """The choices of one variant; each shop shows them in its own way."""
-        raise NotImplementedError
+    def _choices(self, group: State, chosen: str) -> list[View | None]:
+        """The choices of one variant, as small buttons or as a list."""
+        if not self.chips:
+            return [_row(group["name"], choice, choice["name"] == chosen) for choice in group["choices"]]
+        return pairs([_chip(group["name"], choice, choice["name"] == chosen) for choice in group["choices"]])
 
     def _foot(self, here: Here, product: State, each: float) -> View:
         quantity = int(here.own["choice"]["quantity"])
@@ -87,6 +96,17 @@ class Product(Trade):
             here.toast("No more of this in stock")
 
 
-def choice_words(choice: State) -> str:
+def _words(choice: State) -> str:
     """A choice, and what it costs more."""
     return f"{choice['name']}  +{money(choice['surcharge'])}" if choice["surcharge"] else str(choice["name"])
+
+
+def _chip(group: str, choice: State, chosen: bool) -> View:
+    return Chip(_words(choice), on=("pick", group, choice["name"]), selected=chosen, checkable=True, checked=chosen,
+                cls="RadioButton", desc=str(choice["name"]), id="choice", grow=1)  # fmt: skip
+
+
+def _row(group: str, choice: State, chosen: bool) -> View:
+    row = marked("radio", _words(choice), chosen, ("pick", group, choice["name"]))
+    row.desc, row.pad = str(choice["name"]), (48, 10)
+    return row
