@@ -39,6 +39,7 @@ _LONGEST_PAUSE = 30.0
 _TRY_AGAIN = {408, 409, 425, 429}
 _SECRET = re.compile(r"(?:_API_KEY|_KEY|_TOKEN|_SECRET|_PASSWORD)$")
 _SHORTEST_SECRET = 8
+_KEYS = "hitlab reads keys from there only."
 
 
 class Message(NamedTuple):
@@ -106,6 +107,16 @@ class Llm:
         self.model = model
         self.terms = on or Terms()
 
+    def check(self) -> None:
+        """Raises `LabError` where its name is no model's, or its key is plainly missing; loads nothing for that."""
+        title = f"model {self.model}"
+        if "://" in self.model or not self.model.strip():
+            raise LabError(title, "is no name of a model", "An address goes into the setting model_base.", code=2)
+        try:
+            _key(self.terms, self.model.partition("/")[0])
+        except _NoKey as missing:
+            raise LabError(title, f"cannot be asked: {missing}.", _KEYS) from missing
+
     def ask(self, messages: Sequence[Message], stop: threading.Event) -> Answer:
         """The model's answer; `Withdrawn` soon after `stop` is set, `Unanswered` where it gives none."""
         litellm = _away(_litellm, stop, None)
@@ -132,7 +143,7 @@ class Llm:
 
     def _given_up(self, tried: _Tried, usage: Usage, pause: float | None) -> Unanswered:
         times = "one try" if usage.tries == 1 else f"{usage.tries} tries"
-        message = f"gave no answer in {times} ({tried.why})."
+        message = f"gave no answer in {times} ({tried.why})." if usage.tries else f"cannot be asked: {tried.why}."
         hint = tried.hint
         if not tried.final and pause is not None and usage.tries < self.terms.tries:
             hint = f"The next try would come after the {self.terms.seconds:g} s of model_seconds."
@@ -310,7 +321,7 @@ def _content(message: Message) -> Any:
 def _failed(error: Exception, seconds: float) -> _Tried:
     """What an exception means: whether it may pass, and in one line why."""
     if isinstance(error, _NoKey):
-        return _Tried(usage=Usage(tries=0), why=str(error), hint="hitlab reads keys from there only.", final=True)
+        return _Tried(usage=Usage(tries=0), why=str(error), hint=_KEYS, final=True)
     status = getattr(error, "status_code", None)
     words = _words(error)
     if isinstance(error, _TooLate) or type(error).__name__ == "Timeout":
@@ -320,6 +331,8 @@ def _failed(error: Exception, seconds: float) -> _Tried:
     if isinstance(status, int) and 400 <= status < 500:
         again = status in _TRY_AGAIN
         return _Tried(why=f"HTTP {status}: {words}", final=not again, pause=_asked_pause(error))
+    if words.startswith("Connection error"):
+        return _Tried(why="the connection failed", hint="Is model_base right, and is its server up?")
     if isinstance(status, int) or type(error).__name__ in ("APIError", "APIConnectionError"):
         return _Tried(why=f"server error: {words}", pause=_asked_pause(error))
     return _Tried(why=f"{type(error).__name__}: {words}", final=True)

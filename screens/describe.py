@@ -77,7 +77,7 @@ def action_words(action: Action, tree: UiTree | None = None) -> str:
                 action.status or "", "report"
             )
         case "other":
-            return f"other: {one_line(raw_words(action), 80)}"
+            return f"other: {one_line(raw_words(action) or action.text or 'nothing', 80)}"
     return _SIMPLE[action.kind]
 
 
@@ -149,6 +149,9 @@ def spent_words(spent: Spent) -> str:
     cost = _rest(spent.cost, spent.seconds)
     if spent.cost is not None and spent.unpriced:
         cost[0] += f" and {_times(spent.unpriced, 'turn', 'turns')} of unknown price"
+    if not spent.turns:
+        seconds = f", {spent.seconds:.1f} s" if spent.seconds is not None else ""
+        return f"no answer in {_times(spent.calls, 'call', 'calls')}{seconds}"
     calls = f"{_times(spent.turns, 'turn', 'turns')} in {_times(spent.calls, 'call', 'calls')}"
     return ", ".join([calls, *_tokens(usage), *cost])
 

@@ -146,6 +146,7 @@ def model_agent(spec: str, settings: Settings) -> ModelAgent:
     """The agent that `model:NAME` or `model+memory:NAME` stands for, on the terms that a person has set."""
     kind, _, name = spec.partition(":")
     llm = Llm(name, terms(settings))
+    llm.check()
     if kind == "model+memory":
         from lab.agents.model_memory import LearningAgent
 

@@ -59,7 +59,7 @@ def step_lines(step: Step) -> list[str]:
 def in_words(action: Action, step: Step | None = None) -> str:
     """One action in words, with the name of what it lands on where the tree has one."""
     parts = [action.kind.replace("_", " ")]
-    if action.text is not None:
+    if action.text is not None and (step is None or step.error != action.text):
         parts.append(f'"{action.text}"')
     if action.direction:
         parts.append(action.direction)

@@ -13,6 +13,7 @@ import msgspec
 import pytest
 from PIL import Image
 
+from lab import cli
 from lab.agents.elements import elements, in_thousandths
 from lab.agents.model import MOST_UNUSABLE, ModelAgent
 from lab.agents.model_memory import LearningAgent
@@ -217,6 +218,32 @@ def answer(session: Session, question: Question | None) -> None:
 def test_a_name_that_is_no_agent_gets_a_sentence(store: Store, name: str) -> None:
     with pytest.raises(LabError, match="model:NAME"):
         agent_of(name, store)
+
+
+def test_a_key_that_is_missing_or_an_address_for_a_name_is_refused_before_anything_begins(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY")
+    with pytest.raises(LabError, match="cannot be asked: there is no OPENAI_API_KEY"):
+        agent_of("model:openai/tiny", store)
+    monkeypatch.setenv("HITLAB_MODEL_KEY_ENV", "MY_LAB_KEY")
+    with pytest.raises(LabError, match="MY_LAB_KEY"):
+        agent_of("model+memory:other/tiny", store)
+    with pytest.raises(LabError, match="no name of a model"):
+        agent_of("model:huggingface/https://stranger.example/x", store)
+
+
+def test_a_run_is_told_with_what_its_model_cost(store: Store, capsys: pytest.CaptureFixture[str]) -> None:
+    with serving(in_turn(Said("Hm."), Said("Hm."), Said(COMPLETE))) as server:
+        trace = finished(Session(store, Spec(TASK, user="script:" + script(store)), agent=model(server)))
+    cli.main(["show", trace.id, "--db", str(store.path), "--json"])
+    shown = msgspec.json.decode(capsys.readouterr().out)
+    assert shown["spent"] == msgspec.to_builtins(trace.spent)
+    assert (shown["spent"]["calls"], shown["spent"]["unpriced"]) == (3, 0)
+    cli.main(["show", trace.id, "--db", str(store.path)])
+    told = capsys.readouterr().out
+    assert "model   2 turns in 3 calls, 3,000 + 60 tokens, $0.0036, " in told
+    assert "   1  other\n      failed: the model's answer cannot be used" in told
 
 
 def test_an_answer_without_an_action_is_a_step_and_the_run_goes_on(store: Store) -> None:

@@ -129,6 +129,7 @@ def test_what_is_not_known_is_not_made_up() -> None:
         [Proposed(TAP, usage=USAGE), Proposed(TAP, usage=Usage(100, 10)), Proposed(TAP, usage=Usage(tries=3))]
     )
     assert mixed == Spent(2, 6, 14_410, 412, 12_000, 0.0123, 1, 3.25)
+    assert spent_words(Spent(0, 5, 0, 0, 0, None, 0, 14.0)) == "no answer in 5 calls, 14.0 s"
     assert spent_words(mixed) == (
         "2 turns in 6 calls, 14,410 (12,000 cached) + 412 tokens, $0.0123 and 1 turn of unknown price, 3.2 s"
     )
