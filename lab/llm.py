@@ -10,13 +10,10 @@ import base64
 import logging
 import os
 import random
-import re
 import threading
 import time
 import warnings
-from collections.abc import Callable, Mapping, Sequence
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
+from collections.abc import Callable, Sequence
 from queue import Empty, SimpleQueue
 from types import ModuleType
 from typing import Any, Literal, NamedTuple, TypeVar
@@ -24,10 +21,10 @@ from typing import Any, Literal, NamedTuple, TypeVar
 from msgspec.structs import replace
 
 from lab.errors import LabError
-from lab.plain import plain
 from lab.seams import Withdrawn
 from lab.settings import Settings
 from lab.trace import Blob, Usage
+from lab.tried import KEYS, NoKey, TooLate, Tried, failed, without_secrets
 
 T = TypeVar("T")
 
@@ -36,10 +33,6 @@ _POLL = 0.05
 _GRACE = 1.0
 """Seconds after its own timeout that a try is left to say so itself."""
 _LONGEST_PAUSE = 30.0
-_TRY_AGAIN = {408, 409, 425, 429}
-_SECRET = re.compile(r"(?:_API_KEY|_KEY|_TOKEN|_SECRET|_PASSWORD)$")
-_SHORTEST_SECRET = 8
-_KEYS = "hitlab reads keys from there only."
 
 
 class Message(NamedTuple):
@@ -114,8 +107,8 @@ class Llm:
             raise LabError(title, "is no name of a model", "An address goes into the setting model_base.", code=2)
         try:
             _key(self.terms, self.model.partition("/")[0])
-        except _NoKey as missing:
-            raise LabError(title, f"cannot be asked: {missing}.", _KEYS) from missing
+        except NoKey as missing:
+            raise LabError(title, f"cannot be asked: {missing}.", KEYS) from missing
 
     def ask(self, messages: Sequence[Message], stop: threading.Event) -> Answer:
         """The model's answer; `Withdrawn` soon after `stop` is set, `Unanswered` where it gives none."""
@@ -141,7 +134,7 @@ class Llm:
         longest: float = min(_LONGEST_PAUSE, self.terms.pause * 2 ** (tries - 1))
         return longest * random.uniform(0.75, 1.0)
 
-    def _given_up(self, tried: _Tried, usage: Usage, pause: float | None) -> Unanswered:
+    def _given_up(self, tried: Tried, usage: Usage, pause: float | None) -> Unanswered:
         times = "one try" if usage.tries == 1 else f"{usage.tries} tries"
         message = f"gave no answer in {times} ({tried.why})." if usage.tries else f"cannot be asked: {tried.why}."
         hint = tried.hint
@@ -151,14 +144,14 @@ class Llm:
         error.usage = usage
         return error
 
-    def _try(self, litellm: ModuleType, messages: Sequence[Message], stop: threading.Event, seconds: float) -> _Tried:
+    def _try(self, litellm: ModuleType, messages: Sequence[Message], stop: threading.Event, seconds: float) -> Tried:
         """One call, on a thread of its own: a server that drips bytes, or never answers, is left after `seconds`."""
         try:
             response = _away(lambda: self._call(litellm, messages, seconds), stop, seconds + _GRACE)
         except (Withdrawn, MemoryError):
             raise
         except Exception as error:  # noqa: BLE001 - litellm raises what its providers raise
-            return _failed(error, seconds)
+            return failed(error, seconds)
         return self._read(response)
 
     def _call(self, litellm: ModuleType, messages: Sequence[Message], seconds: float) -> Any:
@@ -182,7 +175,7 @@ class Llm:
             **options,
         )
 
-    def _read(self, response: Any) -> _Tried:
+    def _read(self, response: Any) -> Tried:
         """A response as an answer: one without words is a try that failed after it was paid for."""
         usage = self._usage(response)
         choices = getattr(response, "choices", None) or []
@@ -190,8 +183,8 @@ class Llm:
         if not isinstance(text, str) or not text.strip():
             ended = getattr(choices[0], "finish_reason", "") if choices else ""
             hint = "Raise model_tokens: it was used up before the answer." if ended == "length" else ""
-            return _Tried(usage=usage, why="it came back empty", hint=hint)
-        return _Tried(_without_secrets(text), usage)
+            return Tried(usage=usage, why="it came back empty", hint=hint)
+        return Tried(without_secrets(text), usage)
 
     def _usage(self, response: Any) -> Usage:
         told = getattr(response, "usage", None)
@@ -213,27 +206,8 @@ class Llm:
         return float(cost) if isinstance(cost, int | float) else None
 
 
-class _Tried(NamedTuple):
-    """What one call came to: an answer, or why there is none and whether to try again (`pause` as the server asks)."""
-
-    text: str = ""
-    usage: Usage = Usage()
-    why: str = ""
-    hint: str = ""
-    final: bool = False
-    pause: float | None = None
-
-
-class _TooLate(Exception):
-    """Nothing came in time."""
-
-
-class _NoKey(Exception):
-    """A key is needed and is not in the environment; the message says which."""
-
-
 def _away(work: Callable[[], T], stop: threading.Event, seconds: float | None) -> T:
-    """What `work` returns or raises, done on a daemon thread; `Withdrawn` once `stop` is set, `_TooLate` in the end.
+    """What `work` returns or raises, done on a daemon thread; `Withdrawn` once `stop` is set, `TooLate` in the end.
 
     A thread that is left behind ends by itself, at the latest with its socket.
     """
@@ -252,7 +226,7 @@ def _away(work: Callable[[], T], stop: threading.Event, seconds: float | None) -
             value, error = done.get(timeout=_POLL)
         except Empty:
             if until is not None and time.monotonic() > until:
-                raise _TooLate from None
+                raise TooLate from None
             continue
         if error is not None:
             raise error
@@ -294,13 +268,13 @@ def _key(terms: Terms, provider: str | None) -> str | None:
     if terms.key_env:
         key = os.environ.get(terms.key_env, "")
         if not key:
-            raise _NoKey(f"the variable {terms.key_env}, which model_key_env names, is not set")
+            raise NoKey(f"the variable {terms.key_env}, which model_key_env names, is not set")
         return key
     if provider != "openai":
         return None
     key = os.environ.get("OPENAI_API_KEY", "")
     if not key and not terms.base:
-        raise _NoKey("there is no OPENAI_API_KEY in the environment")
+        raise NoKey("there is no OPENAI_API_KEY in the environment")
     return key or "none"  # a server of one's own may ask for none, its client does not
 
 
@@ -316,53 +290,6 @@ def _content(message: Message) -> Any:
         }
         for part in message.parts
     ]
-
-
-def _failed(error: Exception, seconds: float) -> _Tried:
-    """What an exception means: whether it may pass, and in one line why."""
-    if isinstance(error, _NoKey):
-        return _Tried(usage=Usage(tries=0), why=str(error), hint=_KEYS, final=True)
-    status = getattr(error, "status_code", None)
-    words = _words(error)
-    if isinstance(error, _TooLate) or type(error).__name__ == "Timeout":
-        return _Tried(why=f"nothing came within {max(seconds, 0):.3g} s", hint="model_timeout is one try's limit.")
-    if status in (401, 403):
-        return _Tried(why=f"HTTP {status}: {words}", hint="Is the right key in the environment?", final=True)
-    if isinstance(status, int) and 400 <= status < 500:
-        again = status in _TRY_AGAIN
-        return _Tried(why=f"HTTP {status}: {words}", final=not again, pause=_asked_pause(error))
-    if words.startswith("Connection error"):
-        return _Tried(why="the connection failed", hint="Is model_base right, and is its server up?")
-    if isinstance(status, int) or type(error).__name__ in ("APIError", "APIConnectionError"):
-        return _Tried(why=f"server error: {words}", pause=_asked_pause(error))
-    return _Tried(why=f"{type(error).__name__}: {words}", final=True)
-
-
-def _words(error: Exception) -> str:
-    """An error's own words in one short line, without litellm's preamble, traceback and any key."""
-    text = _without_secrets(str(error)).split("Traceback (most recent", 1)[0].split(", Received response", 1)[0]
-    text = re.sub(r"^(?:litellm\.)?(?:\w+(?:Error|Exception)(?:: | - |$))+", "", text.strip())
-    return plain(text.strip(), lines=False)[:200].rstrip(". ") or "no reason given"
-
-
-def _asked_pause(error: Exception) -> float | None:
-    """Seconds that the server asks to wait (Retry-After, as seconds or a date), None where it says nothing."""
-    headers: Mapping[str, str] = getattr(error, "litellm_response_headers", None) or {}
-    asked = headers.get("retry-after", "").strip()
-    if re.fullmatch(r"\d{1,9}(\.\d{1,9})?", asked):
-        return float(asked)
-    try:
-        return max(0.0, (parsedate_to_datetime(asked) - datetime.now(UTC)).total_seconds())
-    except (TypeError, ValueError):
-        return None
-
-
-def _without_secrets(text: str) -> str:
-    """`text` without the value of any variable that holds a key, should a server have sent one back."""
-    for name, value in os.environ.items():
-        if len(value) >= _SHORTEST_SECRET and _SECRET.search(name) and value in text:
-            text = text.replace(value, f"[{name}]")
-    return text
 
 
 def _count(told: Any, name: str) -> int | None:

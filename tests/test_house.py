@@ -22,7 +22,7 @@ LAYERS: list[tuple[str, ...]] = [
     ("lab.trace",),
     ("lab.design",),
     ("lab.study",),
-    ("lab.seams", "lab.settings"),
+    ("lab.seams", "lab.settings", "lab.tried"),
     ("lab.llm", "lab.mailbox", "lab.control", "lab.checks", "lab.breakpoints", "lab.nearest", "lab.family"),
     ("store", "simulators", "annotators", "lab.episode", "lab.devices", "lab.agents"),
     ("lab.session",),
