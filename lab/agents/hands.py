@@ -255,7 +255,9 @@ class Hands:
         """Goes to the first screen of the app in front, for an app opens where it was left: panels away, then up."""
         for _ in range(8):
             up = self.find(*_UP, exact=True, role="tap")
-            if self._panel():
+            if any(field.focused for field in self.fields()):
+                yield from self.back("I put the keyboard away.")
+            elif self._panel():
                 yield from self.back("Something lies over the app; I close it.")
             elif up is not None:
                 yield from self.tap(up, "I go up to the first screen of the app.")

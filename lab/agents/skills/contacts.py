@@ -35,8 +35,7 @@ def do_save(work: Work, goal: SaveContact) -> Doing[None]:
         if _same(number, work.texts()):
             return
         raise GiveUp(f"there is a {goal.name} with another number in the contacts")
-    if any(field.focused for field in work.fields()):
-        yield from work.back("I put the keyboard away.")
+    yield from work.to_root()
     button = yield from work.seek(*_NEW, role="tap", most=2)
     if button is None:
         raise GiveUp("I found no way to add a contact")
