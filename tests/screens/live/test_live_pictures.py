@@ -59,7 +59,7 @@ def test_a_proposal_stands_open(live: Any, cast: Any, snap_compare: Any, size: t
 @pytest.mark.parametrize("size", SIZES)
 def test_an_action_waits_at_the_gate(live: Any, cast: Any, snap_compare: Any, size: tuple[int, int]) -> None:
     app = live((TAP, WHY), gate="ask", device=cast.Slate(), clock=cast.StillClock())
-    ready = when(app, lambda: app.shows("Your decision is kept"))
+    ready = when(app, lambda: app.shows("Tap the phone to move it"))
     assert snap_compare(app, terminal_size=size, run_before=ready)
 
 
