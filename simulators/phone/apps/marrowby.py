@@ -5,7 +5,6 @@ from __future__ import annotations
 from datetime import datetime
 from random import Random
 
-from simulators.phone import nav
 from simulators.phone.app import Here, State
 from simulators.phone.apps.shop_data import CATEGORIES, goods
 from simulators.phone.apps.shop_orders import Orders
@@ -63,13 +62,6 @@ class Marrowby(Search, Product, Orders):
     def _tabs(self, here: Here, current: str) -> View:
         entries = (("Shop", "store", "home"), ("Cart", "cart", "cart"), ("Orders", "receipt", "orders"))
         return tabs([(label, icon, ("tab", screen)) for label, icon, screen in entries], current)
-
-    def do_tab(self, here: Here, name: str) -> None:
-        """Between the tabs; none lies over another twice."""
-        while nav.pop(here.phone, self.id):
-            continue
-        if name != self.root:
-            here.go(name)
 
     def screen_home(self, here: Here) -> Screen:
         """What is searched, or the categories and what is best rated."""

@@ -54,6 +54,13 @@ class Trade(App):
         "orders.items": {"product": "", "quantity": 1, "variants": {}, "price": 0.0},
     }  # fmt: skip
 
+    def do_tab(self, here: Here, name: str) -> None:
+        """Between the tabs; none lies over another twice."""
+        while nav.pop(here.phone, self.id):
+            continue
+        if name != self.root:
+            here.go(name)
+
     def product(self, here: Here, name: str) -> State | None:
         """The product of that name; None where the shop has it no more."""
         return next((p for p in here.own["products"] if p["name"] == name), None)
