@@ -117,7 +117,7 @@ def on_a_map(text: str, what: str) -> Fact | None:
     """What a map says of a place: its address, its number, when it is open."""
     thing = r"(?P<thing>(?i:address|(?:phone )?number|opening hours|opening times|hours|closing time|opening time))"
     found = re.search(rf"\b{thing}\s+of\s+{PLACE.format('place')}", text)
-    found = found or re.search(rf"{PLACE.format('place')}(?:['’]s|s['’])\s+{thing}\b", text)
+    found = found or re.search(rf"{PLACE.format('place')}['’]s?\s+{thing}\b", text)
     if found is None or not (
         re.search(r"\bmaps?\b|地图", text, re.IGNORECASE) or re.search("hours|ing time", found[0])
     ):

@@ -56,18 +56,21 @@ def _block(clause: Clause) -> Sequence[Goal]:
 
 
 def _ring(clause: Clause) -> Sequence[Goal]:
-    found = re.search(rf"\b(?:the|her|his|my|their)\s+(.*?{_DEVICE})\b|([\w’ ]*{_DEVICE})", clause.words, re.IGNORECASE)
-    if found is None:
-        return []
-    name = re.sub(r"^\w+\s+(?:the\s+)?", "", found[2]) if found[1] is None else found[1]
-    return [Ring(cut(name, r"\s+(?:in|with|from|on)\b|[,.;]"))]
+    name = re.sub(
+        r"^(?:ring|rang|made|make|play(?:ed)? a sound on)\s+(?:(?:the|her|his|my|their|your|our)\s+)?", "",
+        clause.words, flags=re.IGNORECASE,
+    )  # fmt: skip
+    found = re.match(rf".{{0,40}}?{_DEVICE}\b", name, re.IGNORECASE)
+    device = found[0] if found else cut(name, r"\s+(?:in|with|from|on)\b|[,.;]")
+    return [Ring(device)] if device else []
 
 
 GRAMMAR = Grammar(
     {
         "block": (r"(?:report(?:ed)? and )?block(?:ed)?\b|拉黑了?|屏蔽了?|举报并拉黑", _block),
         "ring": (
-            rf"(?:ring|rang|made)\b(?=[^.;]*{_DEVICE})(?=[^.;]*)|play(?:ed)? a sound on\b(?=[^.;]*{_DEVICE})",
+            rf"(?:ring|rang)\b(?=[^.;]*(?:{_DEVICE}|\bin Settings\b))|made\b(?=[^.;]*{_DEVICE}[^.;]*\bring\b)"
+            rf"|play(?:ed)? a sound on\b(?=[^.;]*{_DEVICE})",
             _ring,
         ),
     }
