@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple, TypeVar
@@ -126,11 +126,17 @@ def groups() -> tuple[Group, ...]:
 
 @functools.cache
 def _pattern(names: tuple[str, ...]) -> re.Pattern[str]:
-    return re.compile("|".join(_bounded(name) for name in sorted(names, key=len, reverse=True)))
+    """Any of the names as a whole word, the longest first. Chinese is written without gaps and has no bounds."""
+    latin = [name for name in names if name[0].isascii()]
+    others = [name for name in names if not name[0].isascii()]
+    parts = [rf"(?<!\w)(?:{_any(latin)})" if latin else "", _any(others)]
+    return re.compile("|".join(part for part in parts if part))
 
 
-def _bounded(name: str) -> str:
-    """A name as a whole word; Chinese is written without gaps and has no bounds."""
-    before = r"(?<!\w)" if name[0].isascii() else ""
-    after = r"(?!\w)" if name[-1].isascii() else ""
-    return f"{before}{re.escape(name)}{after}"
+def _any(names: Sequence[str]) -> str:
+    """One of the names; grouped by their first two characters, for a long list is slow to try."""
+    alike: dict[str, list[str]] = {}
+    for name in sorted(names, key=len, reverse=True):
+        end = r"(?!\w)" if name[-1].isascii() else ""
+        alike.setdefault(name[:2], []).append(re.escape(name[2:]) + end)
+    return "|".join(f"{re.escape(begin)}(?:{'|'.join(rest)})" for begin, rest in alike.items())
