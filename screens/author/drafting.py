@@ -103,6 +103,7 @@ class DraftingRoom(AuthorRoom):
         self.texts.add_class("-open")
         self.texts.display = True
         self.texts.focus()
+        self.allow()
         self.tell()
 
     @on(Lines.Chosen, "#texts")

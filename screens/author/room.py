@@ -12,7 +12,7 @@ from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.screen import Screen
-from textual.widgets import Footer, Static
+from textual.widgets import Footer
 
 from lab.design.drawing import drawn
 from lab.design.editing import entries, section_of
@@ -28,6 +28,7 @@ from screens.author.form import ItemForm
 from screens.author.keys import KEYS
 from screens.author.outline import TITLES, Outline
 from screens.author.texts import Texts
+from screens.author.told import Told
 from screens.author.words import item_words, state_words
 from screens.describe import one_line
 from screens.lines import Lines
@@ -57,22 +58,23 @@ class AuthorRoom(Screen[None]):
         self.form = ItemForm(id="form")
         self.texts = Texts(id="texts")
         self._wanted: tuple[Task, str | None] | None = None
+        self._allowed: tuple[object, ...] = ()
 
     def compose(self) -> ComposeResult:
-        yield Static("Author", id="author-title", markup=False)
+        yield Told("author-title")
         with Horizontal(id="bench"):
             yield self.footage
             with Vertical(id="design"):
-                yield Static("", id="asked-for", markup=False)
-                yield Static("", id="sections", markup=False)
+                yield Told("asked-for")
+                yield Told("sections")
                 yield self.outline
                 yield Page(id="drawing", classes="pane")
                 yield self.texts
                 yield self.form
-                yield Static("", id="about", markup=False)
-                yield Static("", id="here", markup=False)
+                yield Told("about")
+                yield Told("here")
         yield SearchRow("a word in thoughts, actions, dialogue or on the screen", id="search")
-        yield Static("", id="author-state", markup=False)
+        yield Told("author-state")
         yield Footer(show_command_palette=False)
 
     def on_mount(self) -> None:
@@ -80,9 +82,8 @@ class AuthorRoom(Screen[None]):
         if self._wanted is not None:
             self._begin(*self._wanted)
         else:
-            self.query_one("#author-state", Static).update(
-                "No design is open. a on a run or task in Home (F2) opens it."
-            )
+            nothing = Content("No design is open. a on a run or a task in Home (F2) opens it.")
+            self.query_one("#author-state", Told).say(nothing)
 
     def on_resize(self) -> None:
         self.call_after_refresh(self._take_room)
@@ -102,9 +103,9 @@ class AuthorRoom(Screen[None]):
     def _begin(self, task: Task, run: str | None) -> None:
         self.form.close()
         self.desk = Desk(self.store, task, self.person)
-        self.query_one("#author-title", Static).update(one_line(f"Author   {task.id}   {task.title}", 400))
+        self.query_one("#author-title", Told).say(Content(one_line(f"Author   {task.id}   {task.title}", 400)))
         asked = task.instruction.strip() or f"{task.shown} (proactive: nothing is asked in words)"
-        self.query_one("#asked-for", Static).update(Content(plain(asked)))
+        self.query_one("#asked-for", Told).say(Content(plain(asked)))
         self.footage.open(run)
         self.outline.section = "tdg"
         self.tried(self._load)
@@ -139,24 +140,34 @@ class AuthorRoom(Screen[None]):
             style = "bold reverse" if section == self.outline.section else "$foreground-muted"
             sign = "!" if section in wrong else " "
             parts.append((f" {number} {TITLES[section]} {count}{sign}", style))
-        self.query_one("#sections", Static).update(Content.assemble(*parts))
+        self.query_one("#sections", Told).say(Content.assemble(*parts))
         self.outline.border_title = TITLES[self.outline.section]
         self.tell()
         self._draw()
-        self.refresh_bindings()
+        self.allow()
+
+    def allow(self) -> None:
+        """Has the keys above the footer looked at again where others may now be pressed."""
+        desk = self.desk
+        if desk is not None:
+            may = (desk.writable, desk.reviewing, desk.head is None, len(desk.others), desk.unkept is None)
+            now = (*may, self.outline.section, self.texts.is_open)
+            if now != self._allowed:
+                self._allowed = now
+                self.refresh_bindings()
 
     def tell(self) -> None:
         """The line about the step shown, and the one above the keys."""
-        self.query_one("#here", Static).update(Content(self.footage.words))
+        self.query_one("#here", Told).say(Content(self.footage.words))
         desk = self.desk
         if desk is None:
             return
         self.query_one("#design").set_class(self.form.is_open or self.texts.is_open, "-busy")
-        self.query_one("#about", Static).update(Content(about(desk.design, self.outline.key)))
+        self.query_one("#about", Told).say(Content(about(desk.design, self.outline.key)))
         words = FORM_WORDS if self.form.is_open else TEXTS_WORDS if self.texts.is_open else ""
         words = words or state_words(desk, lambda id: (keys_of(self, f"author.{id}") or [""])[0])
         wrong = item_words(desk, self.outline.key)
-        self.query_one("#author-state", Static).update(Content("   ".join(filter(None, (words, wrong)))))
+        self.query_one("#author-state", Told).say(Content("   ".join(filter(None, (words, wrong)))))
 
     def _draw(self) -> None:
         if self.desk is not None and self.drawing:
@@ -212,7 +223,7 @@ class AuthorRoom(Screen[None]):
         """Takes the list of texts away."""
         self.texts.remove_class("-open")
         self.texts.display = False
-        self.refresh_bindings()
+        self.allow()
         self.tell()
 
     @on(Lines.Highlighted, "#outline")
