@@ -32,6 +32,6 @@ def about_to_begin(work: Work) -> str | None:
 
 def _called(text: str) -> str:
     """The words of a reminder before its hours, without the app's name and its age."""
-    bare = re.split(r"\d{1,2}:\d\d", text, maxsplit=1)[0]
+    bare = re.split(r"\d{1,2}:\d\d|\s(?:begins\s|starts\s|is\s)?in\s+\d+\s+min|\d+\s*分钟后", text, maxsplit=1)[0]
     bare = re.sub(r"^(?:calendar|日历)\s+(?:now|\d+\s*\w+(?:\s+ago)?)\s+", "", bare, flags=re.IGNORECASE)
     return bare.strip(" ,:·-–") or "an event"

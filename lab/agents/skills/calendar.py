@@ -11,8 +11,8 @@ from lab.agents.goals import Fact
 from lab.agents.goals.planning import Event
 from lab.agents.reading import mentions, shown_time, words
 from lab.agents.search import search_field
+from lab.agents.skills.usual_events import Plan, planned
 from lab.agents.talk import Work
-from lab.agents.usual_events import Plan, planned
 from lab.uitree import Node
 
 _APP = ("Calendar", "日历")
