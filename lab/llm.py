@@ -151,7 +151,7 @@ class Llm:
         except (Withdrawn, MemoryError):
             raise
         except Exception as error:  # noqa: BLE001 - litellm raises what its providers raise
-            return failed(error, seconds)
+            return failed(error, seconds, self.terms.key_env)
         return self._read(response)
 
     def _call(self, litellm: ModuleType, messages: Sequence[Message], seconds: float) -> Any:
@@ -184,7 +184,7 @@ class Llm:
             ended = getattr(choices[0], "finish_reason", "") if choices else ""
             hint = "Raise model_tokens: it was used up before the answer." if ended == "length" else ""
             return Tried(usage=usage, why="it came back empty", hint=hint)
-        return Tried(without_secrets(text), usage)
+        return Tried(without_secrets(text, self.terms.key_env), usage)
 
     def _usage(self, response: Any) -> Usage:
         told = getattr(response, "usage", None)

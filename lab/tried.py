@@ -14,7 +14,7 @@ from lab.trace import Usage
 
 KEYS = "hitlab reads keys from there only."
 _TRY_AGAIN = {408, 409, 425, 429}
-_SECRET = re.compile(r"(?:_API_KEY|_KEY|_TOKEN|_SECRET|_PASSWORD)$")
+_SECRET = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL")
 _SHORTEST_SECRET = 8
 
 
@@ -37,12 +37,12 @@ class NoKey(Exception):
     """A key is needed and is not in the environment; the message says which."""
 
 
-def failed(error: Exception, seconds: float) -> Tried:
-    """What an exception means: whether it may pass, and in one line why."""
+def failed(error: Exception, seconds: float, key_env: str = "") -> Tried:
+    """What an exception means: whether it may pass, and in one line why; `key_env` holds a key too."""
     if isinstance(error, NoKey):
         return Tried(usage=Usage(tries=0), why=str(error), hint=KEYS, final=True)
     status = getattr(error, "status_code", None)
-    words = _words(error)
+    words = _words(error, key_env)
     if isinstance(error, TooLate) or type(error).__name__ == "Timeout":
         return Tried(why=f"nothing came within {max(seconds, 0):.3g} s", hint="model_timeout is one try's limit.")
     if status in (401, 403):
@@ -57,9 +57,9 @@ def failed(error: Exception, seconds: float) -> Tried:
     return Tried(why=f"{type(error).__name__}: {words}", final=True)
 
 
-def _words(error: Exception) -> str:
+def _words(error: Exception, key_env: str) -> str:
     """An error's own words in one short line, without litellm's preamble, traceback and any key."""
-    text = without_secrets(str(error)).split("Traceback (most recent", 1)[0].split(", Received response", 1)[0]
+    text = without_secrets(str(error), key_env).split("Traceback (most recent", 1)[0].split(", Received response", 1)[0]
     text = re.sub(r"^(?:litellm\.)?(?:\w+(?:Error|Exception)(?:: | - |$))+", "", text.strip())
     return plain(text.strip(), lines=False)[:200].rstrip(". ") or "no reason given"
 
@@ -76,9 +76,9 @@ def _asked_pause(error: Exception) -> float | None:
         return None
 
 
-def without_secrets(text: str) -> str:
+def without_secrets(text: str, key_env: str = "") -> str:
     """`text` without the value of any variable that holds a key, should a server have sent one back."""
     for name, value in os.environ.items():
-        if len(value) >= _SHORTEST_SECRET and _SECRET.search(name) and value in text:
+        if len(value) >= _SHORTEST_SECRET and (name == key_env or _SECRET.search(name)) and value in text:
             text = text.replace(value, f"[{name}]")
     return text
