@@ -45,7 +45,7 @@ def test_it_goes_on_from_wherever_a_person_leaves_the_phone(name: str) -> None:
     for number, turn in enumerate(range(1, whole - 1, 4)):
         action = INSTEAD[number % len(INSTEAD)]
         played = play(
-            task, persona("ines"), library.script(name), state=first_state(task, 0), gate=Meddling(turn, action)
+            task, persona(task.persona), library.script(name), state=first_state(task, 0), gate=Meddling(turn, action)
         )  # fmt: skip
         assert played.ended.score == 1.0, f"turn {turn}\n{played.told()}"
 
@@ -100,7 +100,7 @@ def test_it_begins_from_any_state_of_the_phone(name: str, kind: str) -> None:
         phone.lay({"apps": {"clock": {"tab": "Timer"}}})
     else:
         phone.perform(Action("swipe", at=(500, 10), to=(500, 1500)))
-    played = play(task, persona("ines"), library.script(name), state=phone.snapshot())
+    played = play(task, persona(task.persona), library.script(name), state=phone.snapshot())
     assert played.ended.score == 1.0, played.told()
 
 
