@@ -232,7 +232,7 @@ def _check_judge(what: str, new: Revision, authors: Collection[str]) -> None:
         raise LabError(what, "needs words to object.", "Say what is wrong.")
 
 
-_CLASH = "stands in {0} versions beside each other, drafted at the same time; nothing of them is lost."
+_CLASH = "stands as {0} drafts beside each other, made at the same time; nothing of them is lost."
 
 
 def clash_words(heads: Sequence[Revision]) -> str:

@@ -33,7 +33,8 @@ class AuthorScreen(DraftingRoom):
             return bool(desk.others)
         if action == "reopen":
             return desk.unkept is not None or not (desk.writable or desk.reviewing)
-        return action != "draw" or self.outline.section == "tdg"
+        # Where two drafts stand, the keys that settle it take the drawing's place among the seven.
+        return action != "draw" or (self.outline.section == "tdg" and not desk.others)
 
     # -- the designer ----------------------------------------------------------------------------------------
 

@@ -15,7 +15,8 @@ def state_words(desk: Desk, key: Callable[[str], str]) -> str:
     if desk.unkept is not None:
         return f"Not in the file: what you see was refused. {key('reopen')} reopens the design and keeps it."
     if desk.others and head is not None:
-        return f"{clash_words(desk.heads)} {key('keep_mine')} keeps yours, {key('take_theirs')} takes the other."
+        settled = f"{key('keep_mine')} keeps yours, {key('take_theirs')} takes the other."
+        return f"The design {clash_words(desk.heads)} {settled}"
     if head is None:
         return f"No design yet. What you add is kept at once; {key('undo')} takes it back."
     match head.state:
