@@ -71,8 +71,8 @@ class Gallery(App):
         nothing = empty("image", "No photos", "What you photograph is shown here.")
         if query:
             nothing = empty("search", "Nothing found", "No photo, place or album has these words.")
-        return Page(ListView([*_grid(here, photos), *([] if photos else [nothing]), Space(60)], id="photos", gap=16),
-                    bar=bar, foot=foot)  # fmt: skip
+        rows = grid(photos, here.clock.date()) or [nothing]
+        return Page(ListView([*rows, Space(60)], id="photos", gap=16), bar=bar, foot=foot)
 
     def do_tab(self, here: Here, name: str) -> None:
         here.focus(None)
@@ -88,7 +88,7 @@ class Gallery(App):
     def screen_album(self, here: Here) -> Screen:
         name = str(here.args["album"])
         photos = _of(here, name)
-        rows = _grid(here, photos) or [empty("album", "No photos", "This album is empty.")]
+        rows = grid(photos, here.clock.date(), months=True) or [empty("album", "No photos", "This album is empty.")]
         pick = icon_button("list", "Select photos", ("select", "", name), id="select") if photos else None
         return Page(ListView([*rows, Space(60)], id="photos", gap=16), bar=app_bar(name, pick, sub=many(len(photos))))
 
@@ -170,7 +170,7 @@ class Gallery(App):
             icon_button("album", "Move to album", ("go", "move", names), id="move") if chosen else None,
             icon_button("delete", "Delete", ("go", "delete", names), id="delete") if chosen else None,
         )
-        rows = grid(photos, here.clock.date(), chosen)
+        rows = grid(photos, here.clock.date(), chosen, months=bool(album))
         return Page(ListView([*rows, Space(60)], id="photos", gap=16), bar=bar)
 
     def screen_move(self, here: Here) -> Screen:
@@ -256,10 +256,6 @@ def _ask(title: str, words: str, verb: str, on: tuple[object, ...]) -> Dialog:
 def _bar(title: str, photos: list[State], album: str) -> View:
     pick = icon_button("list", "Select photos", ("select", "", album), id="select") if photos else None
     return app_bar(title, pick, back=False)
-
-
-def _grid(here: Here, photos: list[State]) -> list[View | None]:
-    return grid(photos, here.clock.date())
 
 
 def _leave(here: Here) -> None:

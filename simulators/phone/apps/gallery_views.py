@@ -8,7 +8,6 @@ from datetime import date, datetime
 from simulators.phone.app import Here, State
 from simulators.phone.pickers import day_words, short_day
 from simulators.phone.views import (
-    Act,
     Art,
     Button,
     Column,
@@ -51,10 +50,15 @@ def day_heading(day: date, today: date) -> str:
     return day_words(day, year=day.year != today.year)
 
 
-def grid(photos: Sequence[State], today: date, selected: Sequence[str] | None = None) -> list[View | None]:
-    """Photos by day, the newest first, two beside one another; with `selected` they can be ticked."""
+def grid(
+    photos: Sequence[State], today: date, selected: Sequence[str] | None = None, *, months: bool = False
+) -> list[View | None]:
+    """Photos by day (or month, each with its day), the newest first, two beside one another.
+
+    With `selected` they can be ticked.
+    """
     rows: list[View | None] = []
-    shown: date | None = None
+    shown = ""
     pair: list[View | None] = []
 
     def close() -> None:
@@ -63,30 +67,32 @@ def grid(photos: Sequence[State], today: date, selected: Sequence[str] | None = 
             pair.clear()
 
     for photo in sorted(photos, key=lambda p: (taken(p), str(p["name"])), reverse=True):
-        if taken(photo).date() != shown:
+        day = taken(photo).date()
+        heading = day.strftime("%B %Y") if months else day_heading(day, today)
+        if heading != shown:
             close()
-            shown = taken(photo).date()
-            rows.append(section(day_heading(shown, today)))
-        pair.append(_tile(photo, selected))
+            shown = heading
+            rows.append(section(heading))
+        pair.append(_tile(photo, selected, months))
         if len(pair) == 2:
             close()
     close()
     return rows
 
 
-def _tile(photo: State, selected: Sequence[str] | None) -> View:
+def _tile(photo: State, selected: Sequence[str] | None, dated: bool) -> View:
     """A photo in the grid with its caption below."""
-    name = str(photo["name"])
+    name, said = str(photo["name"]), _said(photo)
     words: View = Text(called(photo), "small", lines=1, grow=1, id="caption")
-    heart = Icon("star", 40, "primary") if photo["favourite"] else None
-    long: Act | None = ("select", name)
-    if selected is not None:
-        mark = Mark("checkbox", checked=name in selected)
-        return Column([art(photo, 300, radius=28), Row([mark, words], gap=12)], grow=1, on=("tick", name), id="photo",
-                      desc=_said(photo), checkable=True, checked=name in selected, cls="CheckBox",
-                      fill="soft" if name in selected else "", radius=28, pad=(0, 0, 0, 4))  # fmt: skip
-    return Column([art(photo, 300, radius=28), Row([words, heart], gap=12)], grow=1, on=("open", name), long=long,
-                  desc=_said(photo), id="photo")  # fmt: skip
+    day = Text(short_day(taken(photo).date()), "small", "faint", lines=1, id="day") if dated else None
+    if selected is None:
+        heart = Icon("star", 40, "primary") if photo["favourite"] else None
+        return Column([art(photo, 300, radius=28), Row([words, heart], gap=12), day], grow=1, on=("open", name),
+                      long=("select", name), desc=said, id="photo")  # fmt: skip
+    on, chosen = ("tick", name), name in selected
+    mark = Mark("checkbox", checked=chosen, on=on, checkable=True, cls="CheckBox", desc=said, id="tick")
+    return Column([art(photo, 300, radius=28), Row([mark, words], gap=12), day], grow=1, on=on, desc=said, id="photo",
+                  fill="soft" if chosen else "", radius=28, pad=(0, 0, 0, 4))  # fmt: skip
 
 
 def _said(photo: State) -> str:
