@@ -13,6 +13,7 @@ _SIGNS = tuple(
     for words, sign in (
         (r"^(previous|earlier) (hour|minute|year)\b", "−"),
         (r"^(navigate up|go back|back|previous|prev)\b|^(返回|后退|上一)", "←"),
+        (r"^more (?!options|actions|menu)\S", "+"),
         (r"^more$|^(next|later) (hour|minute|year)\b", "+"),
         (r"^(forward|next)\b|^(前进|下一)", "→"),
         (r"^(unstar|starred|remove star|unfavou?rite|remove from favou?rites|bookmarked|remove bookmark)\b", "★"),
@@ -47,7 +48,9 @@ _SIGNS = tuple(
         (r"^(pause)\b|^暂停", "‖"),
         (r"^(pin|unpin)\b", "⚑"),
         (r"^(info|details|about)\b|^(信息|详情)", "i"),
-        (r"^(sort|filter)\b|^(排序|筛选)", "⇅"),
+        (r"^(sort|filter|swap)\b|^(排序|筛选|交换)", "⇅"),
+        (r"^(directions|route)\b|^路线", "↱"),
+        (r"^history\b|^历史", "↺"),
         (r"^(expand|show more|down)\b|^展开", "▾"),
         (r"^(collapse|show less|up)\b|^收起", "▴"),
     )

@@ -32,7 +32,7 @@ BOOKING: State = {
 }  # fmt: skip
 FIRST_TRAINS: State = {
     "journey": {"origin": "Quayside", "destination": "", "date": ""},
-    "choice": {"class": "", "seat": "", "coach": "Standard", "passenger": ""},
+    "choice": {"class": "", "seat": "", "coach": "Standard", "passenger": "Ines Varga"},
     "passengers": ["Ines Varga"],
     "payments": ["Tamarind card, ends 4417", "PennyPurse wallet"],
     "payment": "Tamarind card, ends 4417",

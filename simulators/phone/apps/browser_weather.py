@@ -70,7 +70,7 @@ class Weather(App):
     def _choose(self, here: Here) -> Screen:
         wanted = str(here.own["city"]).strip().casefold()
         today = here.clock.date().isoformat()
-        field = Field(["city"], hint="City", kind="search", id="city", action="Search")
+        field = Field(["city"], hint="Search cities", kind="search", id="city", action="Search")
         cities = [city for city in _cities(here) if wanted in city.casefold()]
         rows: list[View | None] = [
             Text("Lark Weather", "headline", pad=(48, 16), lines=1),

@@ -19,6 +19,7 @@ from random import Random
 from typing import ClassVar
 
 from simulators.phone.app import Here, State
+from simulators.phone.apps.contacts import start_call
 from simulators.phone.apps.maps_data import first_lines, first_places
 from simulators.phone.apps.maps_views import hours_on, map_of, open_words, place_of, place_row
 from simulators.phone.apps.maps_way import TRIP, Ways
@@ -65,7 +66,7 @@ class Maps(Ways):
     def screen_home(self, here: Here) -> Screen:
         query = str(here.own["query"]).strip()
         field = Field(["query"], hint="Search places", kind="search", id="search", action="Search", grow=1)
-        more = icon_button("history", "Your trips", ("go", "trips"), id="trips")
+        more = icon_button("history", "History of trips", ("go", "trips"), id="trips")
         bar = Row([field, more], gap=8, pad=(36, 24, 16, 20))
         if query:
             found = _found(here, query)
@@ -123,13 +124,16 @@ class Maps(Ways):
             item(f"Now {open_words(place, here.clock)}", f"Today: {today}", lead=badge("clock"), id="hours",
                  on=("go", "hours", {"name": name})),
             item(str(place["address"]), "Address", lead=badge("place"), id="address", on=("copied", "Address")),
-            item(str(place["phone"]), "Number", lead=badge("phone"), id="phone", on=("copied", "Number"))
+            item(str(place["phone"]), "Number", lead=badge("phone"), id="phone", on=("call", place["phone"]))
             if place["phone"] else None,
             item(label, "Saved as", lead=badge("star"), id="label") if label else None,
             Text(str(place["about"]), "body", "faint", pad=(48, 16)) if place["about"] else None,
             Space(60),
         ]  # fmt: skip
         return Page(ListView(rows, id="place"), bar=app_bar(name))
+
+    def do_call(self, here: Here, number: str) -> None:
+        start_call(here.phone, number)
 
     def do_copied(self, here: Here, what: str) -> None:
         here.toast(f"{what} copied")

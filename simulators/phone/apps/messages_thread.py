@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from simulators.phone.app import App, Here
 from simulators.phone.apps.browser_history import visit
-from simulators.phone.apps.contacts import people
+from simulators.phone.apps.contacts import people, show_person, start_call, start_entry
 from simulators.phone.apps.messages_spam import blocked, stranger
 from simulators.phone.apps.messages_views import bubble, day, find_thread, number_of, writing
 from simulators.phone.views import Button, Column, Dialog, ListView, Page, Row, Screen, Sheet, Space, Text, View
@@ -79,14 +79,20 @@ class Threads(App):
     def screen_details(self, here: Here) -> Screen:
         name = str(here.args["name"])
         thread = find_thread(here, name)
-        known = next((p for p in people(here.phone) if p["name"] == name), None)
-        number = str(known["number"] if known else thread["number"] if thread else "")
+        number = number_of(here, name) or str(thread["number"] if thread else "")
+        known = next((p for p in people(here.phone) if name == p["name"] or number == p["number"]), None)
         about = "In your contacts" if known else "Not in your contacts"
         face = Column([avatar(name, 240), Text(name, "headline", align="center", lines=2)], align="center", gap=24)
         rows: list[View | None] = [
             Column([face], pad=(48, 24)),
-            item(number or name, "Mobile", lead=badge("phone"), id="number"),
-            item(about, str(known["company"]) if known else "", lead=badge("person"), id="known"),
+            item(number or name, "Call", lead=badge("phone"), on=("call", number or name), id="number"),
+            item(
+                about,
+                str(known["name"]) if known else "Add them",
+                lead=badge("person"),
+                id="known",
+                on=("person", known["name"]) if known else ("add", number or name),
+            ),
         ]
         if thread is not None:
             rows.append(marked("switch", "Mute notifications", bool(thread["muted"]), ("mute_here", name)))
@@ -96,6 +102,15 @@ class Threads(App):
         if not on:
             act = Button("Block and report", "outlined", "block", on=("ask_block", name, 0), id="block")
         return Page(ListView([*rows, inset(Column([act]), 24), Space(60)], id="details"), bar=app_bar("Details"))
+
+    def do_call(self, here: Here, number: str) -> None:
+        start_call(here.phone, number)
+
+    def do_person(self, here: Here, name: str) -> None:
+        show_person(here.phone, name)
+
+    def do_add(self, here: Here, number: str) -> None:
+        start_entry(here.phone, number=number)
 
     def do_mute_here(self, here: Here, name: str) -> None:
         thread = find_thread(here, name)
@@ -172,6 +187,9 @@ def _unknown(here: Here, name: str) -> View | None:
     """What a thread says of somebody whom the phone does not know."""
     if not stranger(here, name) or blocked(here, name):
         return None
-    buttons = Row([Button("Report spam", "tonal", on=("ask_block", name, 0), id="report", grow=1)])
+    thread = find_thread(here, name)
+    number = str(thread["number"] if thread else "") or name
+    add = Button("Add contact", "outlined", on=("add", number), id="add", grow=1)
+    buttons = Row([add, Button("Report spam", "tonal", on=("ask_block", name, 0), id="report", grow=1)], gap=24)
     said = Text("This sender is not in your contacts.", "body", "faint")
     return inset(card([said, buttons], gap=16, pad=32), 16)

@@ -102,10 +102,10 @@ def test_the_weather_follows_from_the_state_and_the_phone_clock() -> None:
 def test_the_city_search_filters_at_once() -> None:
     phone = opened("Browser")
     tap(phone, "Lark Weather", id="title")
-    type_in(phone, "City", "银")
+    type_in(phone, "Search cities", "银")
     assert "银湾" in labels(phone)
     assert "Singapore" not in labels(phone)
-    type_in(phone, "City", "xyz")
+    type_in(phone, "Search cities", "xyz")
     assert "No such city" in labels(phone)
 
 

@@ -77,6 +77,19 @@ def test_details_say_whom_the_phone_knows_and_mute() -> None:
     assert "Muted" in labels(phone)
 
 
+def test_a_stranger_is_called_and_added_from_the_chat() -> None:
+    phone = scammed()
+    tap(phone, TEXT)
+    tap(phone, "Add contact")
+    assert app(phone, "contacts")["draft"]["number"] == STRANGER
+    phone.perform(Action("open_app", app="Messages"))
+    tap(phone, "More options")
+    tap(phone, "Details")
+    assert "Not in your contacts" in labels(phone)
+    tap(phone, "Call")
+    assert app(phone, "contacts")["call"]["number"] == STRANGER
+
+
 def test_threads_are_marked_unread_read_and_deleted() -> None:
     phone = opened("Messages")
     tap(phone, "Mamá")
