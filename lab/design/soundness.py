@@ -64,9 +64,10 @@ def _graph(tdg: Tdg) -> Iterator[Problem]:
             elif end not in top:
                 yield Problem(key, f"An edge ends at {end!r}, inside alternatives; edges join whole nodes.")
     ends = {end for edge in tdg.edges for end in edge}
+    ends |= {id for node in tdg.walk() if node.requires for id in (node.id, *node.requires)}
     if len(tdg.nodes) > 1:
         yield from (
-            Problem(f"tdg/{node.id}", f"{_named(node)} stands alone: no edge leads to it or from it.")
+            Problem(f"tdg/{node.id}", f"{_named(node)} stands alone: nothing leads to it or from it.")
             for node in tdg.nodes
             if node.id not in ends
         )
