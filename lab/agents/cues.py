@@ -68,7 +68,7 @@ _LOW = 20
 """The percentage from which on a battery is low."""
 
 
-def low_battery(work: Work) -> str | None:
+def little_left(work: Work) -> str | None:
     """How full the battery is, where that is little."""
     level = battery_at(work)
     return f"{level}%" if level is not None and level <= _LOW else None
@@ -92,7 +92,7 @@ CUES: tuple[Cue, ...] = (
     Cue(
         "a low battery",
         re.compile(r"\bbattery\b[^.]{0,40}(?:\d+\s?(?:%|per ?cent)|\blow\b)|电量", re.IGNORECASE),
-        low_battery,
+        little_left,
     ),
     Cue(
         "something left behind",
