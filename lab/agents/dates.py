@@ -19,6 +19,7 @@ _DATE = re.compile(
     r"|(?P<zm>\d{1,2})月(?P<zd>\d{1,2})[日号]",
     re.IGNORECASE,
 )
+_DAY_OR_MONTH = re.compile(rf"(?:[0-3]?\d(?:st|nd|rd|th)?\s+)?{_MONTH}(?:\s+\d{{4}})?", re.IGNORECASE)
 _WEEKDAY = re.compile(
     rf"\b(?P<next>next\s+)?(?P<name>{'|'.join(f'{d[:3]}(?:{d[3:]})?' for d in _DAYS)})\b"
     r"|(?P<znext>下)?(?:周|星期|礼拜)(?P<zh>[一二三四五六日天])",
@@ -55,6 +56,37 @@ def date_in(text: str, today: date) -> date | None:
             return today + timedelta(days=_NEAR[name])
     weekday = _WEEKDAY.search(text)
     return _coming(weekday, today) if weekday is not None else None
+
+
+def last_date_in(text: str, today: date) -> date | None:
+    """The last day in a text that is written with its month, as where something is described and then dated."""
+    days = [day for m in _DATE.finditer(text) if (day := _dated(m, today)) is not None]
+    return days[-1] if days else None
+
+
+def days_meant(text: str, today: date) -> tuple[date, date] | None:
+    """The days that a text means: before a day or a month, in a month, older than so long; the last not counted."""
+    old = re.search(r"\bolder than (?P<n>\d{1,3}|an?|one|two|three|six) (?P<unit>day|week|month|year)s?\b", text, re.I)
+    if old:
+        number = {"a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "six": 6}.get(old["n"].lower()) or int(old["n"])
+        days = {"day": 1, "week": 7, "month": 30, "year": 365}[old["unit"].lower()]
+        return date.min, today - timedelta(days=number * days)
+    found = re.search(
+        rf"\b(?P<how>before|from|in|of)\s+(?:the\s+)?(?P<when>{_DAY_OR_MONTH.pattern})", text, re.IGNORECASE
+    )
+    if not found:
+        return None
+    first = _past(found["when"], today)
+    if found["how"].lower() == "before":
+        return date.min, first
+    whole = re.fullmatch(rf"{_MONTH}(?:\s+\d{{4}})?", found["when"], re.IGNORECASE)
+    return first, (first.replace(day=28) + timedelta(days=4)).replace(day=1) if whole else first + timedelta(days=1)
+
+
+def _past(text: str, today: date) -> date:
+    """A day or the first day of a month that is over, or goes on."""
+    day = date_in(text if re.match(r"\d", text) else f"1 {text}", today) or today
+    return day if day <= today or re.search(r"\d{4}", text) else day.replace(year=day.year - 1)
 
 
 def _dated(m: re.Match[str], today: date) -> date | None:

@@ -16,6 +16,7 @@ from lab.agents.goals import (
     levels,
     mail,
     people,
+    pictures,
     planning,
     social,
     team,
@@ -35,7 +36,7 @@ __all__ = [
 ]  # fmt: skip
 
 GRAMMARS: tuple[Grammar, ...] = (
-    keeping.GRAMMAR, device.GRAMMAR, planning.GRAMMAR, people.GRAMMAR, levels.GRAMMAR, mail.GRAMMAR,
+    keeping.GRAMMAR, device.GRAMMAR, pictures.GRAMMAR, planning.GRAMMAR, people.GRAMMAR, levels.GRAMMAR, mail.GRAMMAR,
     team.GRAMMAR, social.GRAMMAR, writing.GRAMMAR, buying.GRAMMAR, food.GRAMMAR, journey.GRAMMAR, going.GRAMMAR,
 )  # fmt: skip
 """Every family of goals; where two verbs fit at one place, the family named first reads it."""

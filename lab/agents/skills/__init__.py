@@ -14,6 +14,7 @@ from lab.agents.goals.keeping import Block, Ring
 from lab.agents.goals.levels import Level
 from lab.agents.goals.mail import Mail
 from lab.agents.goals.people import Call, SaveContact
+from lab.agents.goals.pictures import Discard
 from lab.agents.goals.planning import Event
 from lab.agents.goals.social import Share
 from lab.agents.goals.team import Post, Presence, Update
@@ -29,6 +30,7 @@ from lab.agents.skills import (
     messages,
     notes,
     orders,
+    pictures,
     social,
     switches,
     team,
@@ -45,6 +47,7 @@ Judge = Callable[[Work, Any], Doing[bool]]
 
 SKILLS: Mapping[type, Skill] = {
     Call: contacts.do_call,
+    Discard: pictures.do_discard,
     Event: calendar.do_event,
     Level: levels.set_level,
     SaveContact: contacts.do_save,
