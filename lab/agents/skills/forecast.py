@@ -17,6 +17,7 @@ from lab.uitree import Node
 
 _APP = ("Browser", "Internet", "Web", "浏览器")
 _HINTS = ("browser", "internet", "weather", "浏览器", "天气")
+_BAR = ("Address bar", "Search or type web address", "地址栏")
 _FIGURES = {
     "chance of rain": r"rain[^\d-]{0,12}(\d+)\s?%|降雨\D{0,6}(\d+)\s?%",
     "high": r"high[^\d-]{0,6}(-?\d+)|to\s+(-?\d+)\s?°",
@@ -49,10 +50,16 @@ def search_web(work: Work, query: str) -> Doing[None]:
     """The results of a search with the browser."""
     if not (yield from work.open_app(*_APP, hints=_HINTS)):
         raise GiveUp("I found no browser on this phone")
+    bar = work.find(*_BAR, role="tap") if not work.fields() else None
+    if bar is not None:
+        yield from work.tap(bar, "A page is open; I go to where one types an address.")
     field = next(iter(work.fields()), None)
     if field is None:
         raise GiveUp("I found no place to type an address or a search")
     yield from work.fill(field, query, f"I search the web for {query!r}.")
+    typed = next(iter(work.fields()), None)
+    if typed is not None and not typed.focused:
+        yield from work.tap(typed, "It stands there already; I put the cursor into it.")
     yield from work.act(Action("keyboard_enter"), "I start the search.")
 
 

@@ -8,7 +8,7 @@ from lab.agents.doing import Doing, GiveUp
 from lab.agents.facts import from_texts
 from lab.agents.goals.mail import Mail
 from lab.agents.goals.nouns import Fact
-from lab.agents.reading import mentions
+from lab.agents.reading import mentions, words
 from lab.agents.search import search_field
 from lab.agents.skills.looking import told
 from lab.agents.talk import Work
@@ -17,6 +17,7 @@ from lab.uitree import Node
 _APP = ("Mail", "Email", "E-mail", "Inbox", "邮件", "邮箱")
 _HINTS = ("mail", "inbox")
 _NEW = ("Compose", "New mail", "New email", "Write", "写邮件", "新邮件")
+_FOLDERS, _DRAFTS = ("Folders", "Open navigation drawer", "Menu", "文件夹"), ("Drafts", "草稿箱", "草稿")
 _SEND = ("Send", "Send mail", "发送")
 _BODY = ("Write your mail", "Compose email", "Body", "Message", "正文")
 _STAMP = re.compile(r"^[\w ,.]*\d{1,2}:\d\d(\s?[ap]m)?$|^\S+@\S+$|^(to|from) \S", re.IGNORECASE)
@@ -49,11 +50,7 @@ def do_mail(work: Work, goal: Mail) -> Doing[None]:
     subject = goal.subject or _titled(goal, text)
     if work.witnessed and (yield from _sent(work, goal.to, subject, text)):
         return
-    yield from _open(work)
-    button = yield from work.seek(*_NEW, role="tap", most=2)
-    if button is None:
-        raise GiveUp("I found no way to write a mail")
-    yield from work.tap(button, "I begin a new mail.")
+    yield from _begin(work, goal.to, subject)
     yield from _address(work, goal.to)
     yield from _fill(work, ("Subject", "主题"), subject, "I write its subject.")
     yield from _fill(work, _BODY, text, f"I write the mail to {goal.to}.")
@@ -65,10 +62,37 @@ def do_mail(work: Work, goal: Mail) -> Doing[None]:
         raise GiveUp(f"the mail to {goal.to} was not sent")
 
 
+def _begin(work: Work, name: str, subject: str) -> Doing[None]:
+    """Opens a new mail; the one that was begun, where somebody has come between."""
+    yield from _open(work)
+    if work.witnessed and (yield from _resume(work, name, subject)):
+        return
+    button = yield from work.seek(*_NEW, role="tap", most=2)
+    if button is None:
+        raise GiveUp("I found no way to write a mail")
+    yield from work.tap(button, "I begin a new mail.")
+
+
+def _resume(work: Work, name: str, subject: str) -> Doing[bool]:
+    """Opens a draft to someone, or of that subject; False where there is none."""
+    for labels in (_FOLDERS, _DRAFTS):
+        door = work.find(*labels, exact=True, role="tap") or work.find(*labels, exact=True)
+        if door is not None:
+            yield from work.tap(work.row(door), "I look whether the mail is begun already.")
+    wanted = {word for word in words(f"{name} {subject}") if len(word) > 3}
+    rows = [n for n in work.nodes() if n.clickable and n.children and wanted & set(words(work.words_of(n)))]
+    if rows:
+        yield from work.tap(rows[0], "It is; I go on with it.")
+        return True
+    yield from work.to_root()
+    return False
+
+
 def _titled(goal: Mail, text: str) -> str:
     """A subject for a mail that was given none: what it is about, else how it begins."""
     if goal.facts:
-        return goal.facts[0].name
+        first = goal.facts[0]
+        return first.name if first.what == "all" else first.what.capitalize()
     return " ".join(text.split()[:6]).rstrip(".,;:!?")
 
 
