@@ -25,7 +25,7 @@ SCRIPTS = sorted(library.scripts())
 REFUSING = [name for name in SCRIPTS if name.endswith(".refuse")]
 WRONG = [name for name in SCRIPTS if "." in name and name not in REFUSING]
 PERSONAS = sorted(library.personas())
-MIRRORS = [("mail_to_calendar", "calendar_to_mail")]
+MIRRORS = [("mail_to_calendar", "calendar_to_mail"), ("choir_weekend", "sawmill_trip")]
 
 
 def silent(task: Task) -> bool:
