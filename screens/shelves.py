@@ -58,7 +58,8 @@ class Runs(Lines):
 # Runs
 
 Every stored run, the newest first. **Enter** plays it back, or goes on with it where it is marked *resume*.
-`v` plays back an open run too, `/` finds runs by task, agent, persona, status or id, `y` copies the id.
+`v` plays back an open run too, `/` finds runs by task, agent, persona, status or id, `y` copies the id;
+`a` opens the design of its task beside it, to be drafted or verified.
 """
     heading_rows = 1
 
@@ -142,7 +143,7 @@ class Tasks(Lines):
 # Tasks
 
 Tasks that come with hitlab, and their kind. **Enter** runs one on the embedded phone with the rule agent; its
-questions come to you. Your own: `hitlab live --task FILE.yaml`.
+questions come to you; `a` opens its design. Your own: `hitlab live FILE.yaml`.
 """
     empty = "No tasks found."
 

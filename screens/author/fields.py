@@ -68,7 +68,7 @@ def fields_of(design: Design, key: str, apps: Sequence[str]) -> list[Field]:
 def about(design: Design, key: str) -> str:
     """What the list does not show of an item, in a line."""
     shown = [field for field in fields_of(design, key, ()) if field.value and field.name not in ("name", "ask")]
-    return plain("   ".join(f"{field.label}: {field.value}" for field in shown), lines=False)
+    return "   ".join(f"{field.label}:\u00a0{plain(field.value, lines=False)}" for field in shown)
 
 
 def _node(design: Design, node: TdgNode) -> list[Field]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
@@ -42,6 +43,31 @@ class Stage(Still):
         super().take_room()
 
 
+class Steps(Timeline):
+    """The run's steps; those that the item under the cursor was seen in are marked."""
+
+    HELP = f"""{Timeline.HELP}
+**◆** the item under the cursor was seen in this step: `e` keeps the step shown, or no longer, `E` goes to the next.
+"""
+
+    def __init__(self, id: str) -> None:
+        super().__init__(id=id)
+        self.covered: frozenset[int] = frozenset()
+
+    def cover(self, steps: frozenset[int]) -> None:
+        """Marks other steps, counted from 0."""
+        if steps != self.covered:
+            self.covered = steps
+            self.refresh()
+
+    def paint(self, index: int, width: int) -> Content:
+        line = super().paint(index, width)
+        if index not in self.covered:
+            return line
+        digits = len(str(len(self.rows)))
+        return Content.assemble(line[:digits], ("◆", "bold $text-success"), line[digits + 1 :])
+
+
 class Footage(Horizontal):
     """One run, scrubbed as in Replay. Without a run it says so and takes little room."""
 
@@ -71,7 +97,7 @@ class Footage(Horizontal):
     def __init__(self, store: Store, *, overlay: bool) -> None:
         super().__init__(id="footage")
         self.store = store
-        self.timeline = Timeline(id="steps")
+        self.timeline = Steps(id="steps")
         self.stage = Stage(id="phone", overlay=overlay)
         self.stage.mirror.interactive = True
         self.page = Page(id="step-words", classes="pane")
@@ -228,6 +254,11 @@ class Footage(Horizontal):
         return list(dict.fromkeys(app for app in self._apps if app))
 
     # -- scrubbing -------------------------------------------------------------------------------------------
+
+    def cover(self, links: Sequence[str]) -> None:
+        """Marks the steps of this run that evidence names."""
+        ours = [step for run, _, step in (link.rpartition("@") for link in links) if run == self.run]
+        self.timeline.cover(frozenset(int(step) - 1 for step in ours if step.isdigit()))
 
     def go_to(self, link: str) -> bool:
         """Goes to a step named as evidence names it; False where it is of another run."""

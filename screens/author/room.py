@@ -164,6 +164,7 @@ class AuthorRoom(Screen[None]):
             return
         self.query_one("#design").set_class(self.form.is_open or self.texts.is_open, "-busy")
         self.query_one("#about", Told).say(Content(about(desk.design, self.outline.key)))
+        self.footage.cover(desk.design.evidence.get(self.outline.key, ()))
         words = FORM_WORDS if self.form.is_open else TEXTS_WORDS if self.texts.is_open else ""
         words = words or state_words(desk, lambda id: (keys_of(self, f"author.{id}") or [""])[0])
         wrong = item_words(desk, self.outline.key)

@@ -88,6 +88,7 @@ async def test_a_whole_design_is_drafted_from_the_steps_and_kept_at_once(full: S
         assert names == ["Food: tap Wonton noodles", 'Food: type "no coriander"', "Food: ask: Shall I pay 38.00 now?"]
         assert [node.kind for node in design(app).tdg.nodes] == ["fixed", "fixed", "flexible"]
         assert len(design(app).tdg.edges) == 2
+        assert "5◆" in painted(app)
         assert list(design(app).evidence.values()) == [(f"{WHOLE}@1",), (f"{WHOLE}@4",), (f"{WHOLE}@5",)]
         await press(pilot, "2", "a", "tab")  # the question of the step is the branch's
         await typed(pilot, "pay ; wait")
@@ -426,3 +427,24 @@ async def test_other_seats_have_no_such_room(full: Store, seat: Any) -> None:
         await pilot.pause()
         assert app.current_mode == "home"
         assert "author" not in app._screen_stacks or not app._screen_stacks["author"]
+
+
+async def settle(pilot: Any) -> None:
+    for _ in range(400):
+        await pilot.pause(0.01)
+        if ready(pilot.app) and room(pilot.app).footage.stage.mirror.settled:
+            return
+
+
+@pytest.mark.parametrize(("size", "keys"), [((80, 24), ["enter", "v"]), ((120, 40), ["enter", "down", "e"])])
+def test_author_looks_as_it_did(full: Store, snap_compare: Any, size: tuple[int, int], keys: list[str]) -> None:
+    app = author(full, WHOLE)
+    app.settings = Settings(overlay=False, bell=False)
+
+    async def drive(pilot: Any) -> None:
+        await settle(pilot)
+        room(pilot.app).footage.stage.mirror.overlay = False
+        await press(pilot, *keys)
+        await settle(pilot)
+
+    assert snap_compare(app, terminal_size=size, run_before=drive)
