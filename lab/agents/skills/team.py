@@ -124,11 +124,11 @@ def _text(work: Work, name: str, texts: Sequence[str]) -> Doing[str]:
     always, seen = majority(texts)
     if always is not None:
         return always
-    shape = _shape(texts)
-    if shape is None:
+    form = shape(texts)
+    if form is None:
         question = f"What shall the {name} say? Before, you wrote {listed([repr(text) for text in seen[:3]])}."
         return (yield from work.choose(question, seen, None, "The log shows no form that prevails, so I ask."))
-    before, options, after = shape
+    before, options, after = form
     question = f"The {name} says {f'{before}... {after}'.strip()!r}. What shall stand there: {listed(options)}?"
     thought = f"The log shows {listed(options, 'and')} there and none prevails, so I ask."
     times = [found[0][1] for option in options if (found := clock_times(option))]
@@ -138,7 +138,7 @@ def _text(work: Work, name: str, texts: Sequence[str]) -> Doing[str]:
     return f"{before}{yield from work.choose(question, options, options[0], thought)}{after}"
 
 
-def _shape(texts: Sequence[str]) -> tuple[str, list[str], str] | None:
+def shape(texts: Sequence[str]) -> tuple[str, list[str], str] | None:
     """What most texts share before and after the one word in which they differ, and those words; None if none."""
     rows = [text.split(" ") for text in texts]
     length, _ = Counter(map(len, rows)).most_common(1)[0]
