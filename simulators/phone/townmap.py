@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import zlib
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from itertools import pairwise
+from typing import TYPE_CHECKING, NamedTuple
 
 from simulators.phone.theme import RGB
 
@@ -26,6 +27,7 @@ _PARKS = (
     ((4150, 2850), (4750, 2800), (4800, 3300), (4200, 3350)),
     ((350, 700), (900, 650), (850, 1150), (300, 1200)),
 )
+_FAR = 9000
 _LAKE = (3700, 500, 4150, 820)
 
 
@@ -37,9 +39,10 @@ def town(key: str, width: int, height: int, dark: bool) -> Image:
     where, pins, way = (key + "||").split("|")[:3]
     x, y, wide = (float(n) for n in where.split(","))
     view = _View(x, y, width * _OVER / wide, width * _OVER, height * _OVER)
-    big = Image.new("RGB", (width * _OVER, height * _OVER), (38, 42, 52) if dark else (240, 238, 232))
+    inks = _DARK if dark else _LIGHT
+    big = Image.new("RGB", (width * _OVER, height * _OVER), inks.ground)
     draw = ImageDraw.Draw(big)
-    _ground(draw, view, dark)
+    _ground(draw, view, inks)
     if way:
         points = [view.at(*_pair(point)) for point in way.split(";")]
         draw.line(points, fill=(255, 255, 255), width=18 * _OVER, joint="curve")
@@ -79,51 +82,66 @@ def _rgb(name: str) -> RGB:
     return int(name[1:3], 16), int(name[3:5], 16), int(name[5:7], 16)
 
 
-def _ground(draw: ImageDraw, view: _View, dark: bool) -> None:
-    block, street, main = (
-        ((48, 52, 64), (70, 76, 90), (96, 92, 76)) if dark else ((230, 227, 219), (255,) * 3, (252, 228, 160))
-    )
+class _Inks(NamedTuple):
+    """The colours of a theme: ground, houses, small and large streets, parks, water."""
+
+    ground: RGB
+    house: RGB
+    street: RGB
+    main: RGB
+    park: RGB
+    water: RGB
+
+
+_LIGHT = _Inks((240, 238, 232), (230, 227, 219), (255, 255, 255), (252, 228, 160), (200, 226, 186), (168, 208, 236))
+_DARK = _Inks((38, 42, 52), (48, 52, 64), (70, 76, 90), (96, 92, 76), (42, 72, 54), (40, 66, 104))
+
+
+def _ground(draw: ImageDraw, view: _View, inks: _Inks) -> None:
+    """Houses, streets over them, parks and water over both, and the bridges of the large streets."""
     left, right, top, low = view.edges()
     for i in range(left, right):
         for j in range(top, low):
-            seed = zlib.crc32(f"{i},{j}".encode())
-            for part in range(2):
-                x = i * _STREET + 26 + part * (94 + seed % 40)
-                y = j * _STREET + 26 + (seed >> (4 + part)) % 30
-                deep = 110 + (seed >> (8 + part)) % 80
-                a, b = view.at(x, y), view.at(x + 74 + (seed >> (12 + part)) % 20, y + deep)
-                draw.rectangle((*a, *b), fill=block)
+            _houses(draw, view, i, j, inks.house)
     for i in range(left, right + 1):
-        _street(
-            draw,
-            view,
-            (i * _STREET, -9e3),
-            (i * _STREET, 9e3),
-            main if i % 5 == 2 else street,
-            34 if i % 5 == 2 else 20,
-        )
+        large = i % 5 == 2
+        _street(draw, view, (i * _STREET, -_FAR), (i * _STREET, _FAR), inks.main if large else inks.street, large)
     for j in range(top, low + 1):
-        _street(
-            draw,
-            view,
-            (-9e3, j * _STREET),
-            (9e3, j * _STREET),
-            main if j % 4 == 1 else street,
-            34 if j % 4 == 1 else 20,
-        )
-    park, water = ((42, 72, 54), (40, 66, 104)) if dark else ((200, 226, 186), (168, 208, 236))
+        large = j % 4 == 1
+        _street(draw, view, (-_FAR, j * _STREET), (_FAR, j * _STREET), inks.main if large else inks.street, large)
     for corners in _PARKS:
-        draw.polygon([view.at(*corner) for corner in corners], fill=park)
-    draw.ellipse((*view.at(*_LAKE[:2]), *view.at(*_LAKE[2:])), fill=water)
-    draw.line([view.at(*point) for point in _CANAL], fill=water, width=max(2, round(110 * view.scale)), joint="curve")
-    for x in (720, 1680, 2640, 3600, 4560):
-        _street(draw, view, (x, 1400), (x, 2900), main if x == 1680 else street, 30)
+        draw.polygon([view.at(*corner) for corner in corners], fill=inks.park)
+    draw.ellipse((*view.at(*_LAKE[:2]), *view.at(*_LAKE[2:])), fill=inks.water)
+    draw.line([view.at(*point) for point in _CANAL], fill=inks.water, width=round(110 * view.scale), joint="curve")
+    for i in range(left, right + 1):
+        if i % 5 == 2 or i % 3 == 0:
+            x, y = i * _STREET, _canal_at(i * _STREET)
+            _street(draw, view, (x, y - 120), (x, y + 120), inks.main if i % 5 == 2 else inks.street, i % 5 == 2)
+
+
+def _houses(draw: ImageDraw, view: _View, i: int, j: int, rgb: RGB) -> None:
+    """The two houses between four streets."""
+    seed = zlib.crc32(f"{i},{j}".encode())
+    for part in range(2):
+        x = i * _STREET + 26 + part * (94 + seed % 40)
+        y = j * _STREET + 26 + (seed >> (4 + part)) % 30
+        deep = 110 + (seed >> (8 + part)) % 80
+        a, b = view.at(x, y), view.at(x + 74 + (seed >> (12 + part)) % 20, y + deep)
+        draw.rectangle((*a, *b), fill=rgb)
+
+
+def _canal_at(x: float) -> float:
+    """How far south the canal is where it is so far east."""
+    for (x1, y1), (x2, y2) in pairwise(_CANAL):
+        if x1 <= x <= x2:
+            return y1 + (y2 - y1) * (x - x1) / (x2 - x1)
+    return _CANAL[-1][1]
 
 
 def _street(
-    draw: ImageDraw, view: _View, start: tuple[float, float], end: tuple[float, float], rgb: RGB, wide: int
+    draw: ImageDraw, view: _View, start: tuple[float, float], end: tuple[float, float], rgb: RGB, large: bool
 ) -> None:
-    draw.line([view.at(*start), view.at(*end)], fill=rgb, width=max(2, round(wide * view.scale)))
+    draw.line([view.at(*start), view.at(*end)], fill=rgb, width=max(2, round((34 if large else 20) * view.scale)))
 
 
 def _pin(draw: ImageDraw, at: tuple[float, float], rgb: RGB) -> None:

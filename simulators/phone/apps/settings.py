@@ -126,7 +126,7 @@ class Settings(Battery, Devices):
     def screen_location(self, here: Here) -> Screen:
         return page("Location", [
             main_switch("Use location", bool(here.own["location"]), "location"),
-            words("Maps and the weather know where this phone is only while this is on."),
+            words("Maps knows where this phone is only while this is on."),
         ])  # fmt: skip
 
     def screen_display(self, here: Here) -> Screen:
