@@ -127,9 +127,9 @@ def _check(db: sqlite3.Connection, superseded: list[Revision], revision: Revisio
             f"was verified meanwhile: version {revision.version} never changes.",
             f"Reopen it: that makes version {revision.version + 1}.",
         )
-    check_next(superseded, revision, authors, heads=beside)
     if revision.act not in ("draft", "settle") and not heads.issuperset(revision.supersedes):
         raise LabError(_what(revision), "was changed meanwhile; nothing was done.", "Look at it as it stands now.")
+    check_next(superseded, revision, authors, heads=beside)
 
 
 def _found(db: sqlite3.Connection, id: str) -> Iterable[tuple[str]]:

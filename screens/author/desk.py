@@ -108,6 +108,10 @@ class Desk:
 
     def undo(self) -> str:
         """Takes the last change back, and says which it was; empty where there is none."""
+        if self.unkept is not None:
+            self.unkept = None
+            self.load()
+            return "took back what was not in the file"
         head = self.head
         if head is None or taken_back(head, self.store.revision) is None:
             return ""

@@ -127,7 +127,12 @@ class DraftingRoom(AuthorRoom):
             self.notify("A click takes a text into a unit (3), where there is one.", markup=False)
             return
         self.close_texts()
-        self.tried(lambda: self._put_unit(text))
+        key = self.edits.get(self.form.serial, "")
+        if self.form.is_open and editing.section_of(key) == "units":
+            self.form.back_to("value", text)
+            self.tried(lambda: self._take(self.form.serial, key, "value", text))
+        else:
+            self.tried(lambda: self._put_unit(text))
 
     # -- editing ---------------------------------------------------------------------------------------------
 

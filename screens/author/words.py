@@ -13,7 +13,8 @@ def state_words(desk: Desk, key: Callable[[str], str]) -> str:
     """For the line above the keys; `key` gives what is pressed for one of Author's bindings."""
     head = desk.head
     if desk.unkept is not None:
-        return f"Not in the file: what you see was refused. {key('reopen')} reopens the design and keeps it."
+        again = f"{key('reopen')} tries again, in a new version where this one is frozen."
+        return f"Not in the file: saving what you see was refused. {again}"
     if desk.others and head is not None:
         settled = f"{key('keep_mine')} keeps yours, {key('take_theirs')} takes the other."
         return f"The design {clash_words(desk.heads)} {settled}"

@@ -308,7 +308,7 @@ async def test_two_people_at_once_are_told_and_one_settles(full: Store, until: U
         mine = design(app)
         assert len(mine.tdg.nodes) == 2
         await press(pilot, "S")
-        assert "is submitted" not in painted(app)
+        assert full.design_heads(subject_of(task))[-1].state == "draft"
         await press(pilot, "M")
         await until(pilot, lambda: "✓ sound" in painted(app))
         assert kept(full, task) == mine
@@ -372,6 +372,28 @@ async def test_a_click_on_the_phone_takes_a_text_into_a_unit(full: Store, until:
         await until(pilot, lambda: bool(design(app).units))
         assert design(app).units[0].value == "Wonton noodles"
         assert design(app).evidence == {"units/wonton_noodles": (f"{WHOLE}@1",)}
+        await press(pilot, "enter", "down")
+        mirror.post_message(Mirror.Tapped(mirror, (270, 560), long=False))
+        await until(pilot, lambda: design(app).units[0].value == "Green tea")
+        await press(pilot, "escape")
+        assert (len(design(app).units), design(app).units[0].name) == (1, "Wonton noodles")
+
+
+async def test_the_palette_reaches_what_may_be_done_and_no_more(full: Store, until: Until) -> None:
+    app, task = author(full, WHOLE), full.asked_in(WHOLE)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: ready(app))
+        await press(pilot, "a")
+        titles = {command.title for command in app.get_system_commands(app.screen)}
+        assert {"Add", "Add empty", "Delete", "Undo", "Submit", "Into alternatives", "Evidence", "Units"} <= titles
+        assert not {"Accept", "Freeze", "Reopen", "Keep mine"} & titles
+        head = full.design_heads(subject_of(task))[0]
+        full.append_revision(following(head, "submit", Actor("human", "P01")))
+        await press(pilot, "S")
+        await until(pilot, lambda: "is submitted" in painted(app))
+        titles = {command.title for command in app.get_system_commands(app.screen)}
+        assert "Reopen" in titles
+        assert not {"Add", "Delete", "Undo", "Submit", "Accept", "Freeze"} & titles
 
 
 async def test_strangers_words_are_painted_as_characters(store: Store, until: Until) -> None:
