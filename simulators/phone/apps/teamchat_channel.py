@@ -39,13 +39,14 @@ class Channels(App):
         """Opens a channel and marks it as read; what was unread stays marked on its screen."""
         channel = self.channel(here, name)
         here.back(steps)
-        here.go("channel", channel=name, new=channel["unread"])
+        unread = int(channel["unread"])
+        here.go("channel", channel=name, new=len(channel["messages"]) - unread if unread else -1)
         channel["unread"] = 0
 
     def screen_channel(self, here: Here) -> Screen:
         name = str(here.args["channel"])
         channel = self.channel(here, name)
-        new = len(channel["messages"]) - int(here.args.get("new", 0))
+        new = int(here.args.get("new", -1))
         rows: list[View | None] = []
         days = ""
         for place in (p for p in places(channel) if p.reply < 0):

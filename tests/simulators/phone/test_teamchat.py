@@ -45,6 +45,8 @@ def test_a_channel_is_read_and_written_to(phone: Phone) -> None:
     write(phone, "On the hook")
     assert channel(phone, "hall")["messages"][-1]["text"] == "On the hook"
     assert channel(phone, "hall")["messages"][-1]["from"] == "me"
+    shown = [n.text for n in phone.observe().tree.nodes() if n.text]
+    assert shown.index("New") < shown.index("Where is the key?")
     assert "On the hook" in labels(phone)
 
 
