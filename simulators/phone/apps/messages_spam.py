@@ -13,7 +13,7 @@ from simulators.phone.app import App, Here, State
 from simulators.phone.apps.contacts import people
 from simulators.phone.apps.messages_views import find_thread, number_of, thread_row
 from simulators.phone.views import Button, Column, Dialog, ListView, Page, Screen, Space, Text, View
-from simulators.phone.widgets import app_bar, empty, marked
+from simulators.phone.widgets import app_bar, empty, item, marked
 
 SENDER: State = {"name": "", "number": "", "time": ""}
 
@@ -32,6 +32,11 @@ class Spam(App):
     def screen_spam(self, here: Here) -> Screen:
         wanted = self.wanted(here)
         rows: list[View | None] = [thread_row(t, here) for t in here.own["threads"] if t not in wanted]
+        rows += [
+            item(str(entry["name"]), "Blocked, chat deleted", id="sender",
+                 trail=Button("Unblock", "text", on=("unblock_here", entry["name"]), id="unblock"))
+            for entry in here.own["blocked"] if find_thread(here, str(entry["name"])) is None
+        ]  # fmt: skip
         nothing = empty("block", "Nothing here", "Chats that you block or report go here.")
         return Page(ListView([*(rows or [nothing]), Space(60)], id="threads"), bar=app_bar("Spam and blocked"))
 

@@ -57,6 +57,20 @@ def test_blocking_without_a_report() -> None:
     assert messages(phone)["reports"] == []
 
 
+def test_a_blocked_sender_whose_chat_is_deleted_can_be_let_back() -> None:
+    phone = opened("Messages")
+    tap(phone, "Building desk")
+    for label in ("More options", "Block and report", "Block", "More options", "Spam and blocked"):
+        tap(phone, label)
+    hold(phone, "Building desk")
+    tap(phone, "Delete")
+    tap(phone, "More options")
+    tap(phone, "Spam and blocked")
+    assert "Blocked, chat deleted" in labels(phone)
+    tap(phone, "Unblock")
+    assert messages(phone)["blocked"] == []
+
+
 def test_a_link_opens_the_browser_which_remembers_it() -> None:
     phone = scammed()
     tap(phone, TEXT)
