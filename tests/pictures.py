@@ -25,6 +25,7 @@ from lab.session import Session, Spec
 from lab.settings import Settings
 from lab.trace import Proposed
 from screens.app import LabApp, Opening
+from screens.author.author import AuthorScreen
 from screens.live.live import LiveScreen
 from screens.phone.mirror import Mirror
 from simulators import library
@@ -37,7 +38,7 @@ Drive = Callable[[Pilot[None]], Awaitable[None]]
 
 
 def main() -> None:
-    """Writes home.png, live.png, proposal.png, gate.png, replay.png and phone.png into the folder named."""
+    """Writes home.png, live.png, proposal.png, gate.png, replay.png, author.png and phone.png into the folder named."""
     if len(sys.argv) != 2:
         raise SystemExit("usage: python -m tests.pictures FOLDER")
     out = Path(sys.argv[1])
@@ -51,6 +52,7 @@ def main() -> None:
             "proposal": (Opening("live", spec=_spec("morning_coffee", "participant")), _asked),
             "gate": (Opening("live", spec=_spec("flight_alarm", "developer", gate="ask")), _gated),
             "replay": (Opening("replay", ids[-1], 17), _still),
+            "author": (Opening("author", ids[-1], task=library.task("usual_lunch")), _drafted),
         }
         for name, (opening, drive) in openings.items():
             seat = opening.spec.seat if opening.spec else "developer"
@@ -100,6 +102,15 @@ async def _gated(pilot: Pilot[None]) -> None:
         assert waiting is not None
         session.gate.approve(waiting)
         await _until(pilot, functools.partial(_another, pilot, waiting))
+    await _settled(pilot)
+
+
+async def _drafted(pilot: Pilot[None]) -> None:
+    """Begins from the task's own design, keeps the steps that two nodes were seen in, and opens a node's form."""
+    screen = pilot.app.screen
+    assert isinstance(screen, AuthorScreen)
+    await _until(pilot, lambda: screen.footage.app_name != "" or screen.footage.step is not None)
+    await pilot.press("enter", *("right",) * 6, "down", "down", "e", "right", "down", "e", "up", "enter")
     await _settled(pilot)
 
 
