@@ -15,7 +15,7 @@ from lab.errors import LabError
 from lab.plain import plain
 from lab.session import Session
 from lab.settings import Settings
-from lab.trace import Acting, Action, Asked, Ended, Observation, Paused, Proposed, Resumed, Started, Step
+from lab.trace import Acting, Action, Asked, Ended, Observation, Paused, Proposed, Question, Resumed, Started, Step
 from screens.clock import Clock, span
 from screens.describe import action_words
 from screens.live.debugging import DebugRoom
@@ -72,6 +72,7 @@ class LiveScreen(DebugRoom):
         self._acting: Action | None = None
         self._ended: Ended | None = None
         self._album = LiveAlbum(session.picture)
+        self._kept_draft: tuple[Question, str] | None = None
 
     # -- beginning and leaving -------------------------------------------------------------------------------
 
@@ -85,9 +86,9 @@ class LiveScreen(DebugRoom):
         self.set_interval(_TICK, self._tell)
 
     def on_unmount(self) -> None:
-        unkept = self._question.unkept
-        if unkept is not None:
-            self._watch.do(partial(self.session.save_draft, *unkept))
+        unsent = self._question.unsent
+        if unsent is not None and unsent != self._kept_draft:  # a word that it be kept may not arrive any more
+            self._watch.do(partial(self.session.save_draft, *unsent))
         self._watch.close(_PATIENCE)
 
     # -- what happens ----------------------------------------------------------------------------------------
@@ -164,7 +165,8 @@ class LiveScreen(DebugRoom):
 
     @on(OpenQuestion.Drafted)
     def _drafted(self, message: OpenQuestion.Drafted) -> None:
-        self._watch.do(partial(self.session.save_draft, message.question, message.text))
+        self._kept_draft = message.question, message.text
+        self._watch.do(partial(self.session.save_draft, *self._kept_draft))
 
     @on(OpenQuestion.Sent)
     def _send(self, message: OpenQuestion.Sent) -> None:

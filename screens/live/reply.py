@@ -149,9 +149,9 @@ class OpenQuestion(Vertical):
             self.post_message(self.Drafted(self.question, self._kept))
 
     @property
-    def unkept(self) -> tuple[Question, str] | None:
-        """What is typed and not yet said to be kept."""
-        if self.question is None or self._field.text == self._kept:
+    def unsent(self) -> tuple[Question, str] | None:
+        """What is typed to the question that stands open, said to be kept or not."""
+        if self.question is None or not (self._field.text or self._kept):
             return None
         return self.question, self._field.text
 
