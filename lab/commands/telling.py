@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from lab.family import change_words
 from lab.output import Stopped, say
 from lab.trace import Action, Ended, Step, Trace, Verdict
 from screens.describe import spent_words
@@ -14,6 +15,8 @@ def tell_run(trace: Trace, db: str, verdicts: list[Verdict] | None = None) -> No
     if trace.persona:
         say(f"persona {trace.persona.name}")
     say(f"agent   {trace.agent.shown}" + (f", user {trace.user.shown}" if trace.user else ""))
+    if trace.forked is not None:
+        say(f"forked  from {trace.parent}@{trace.forked.index + 1}: {change_words(trace.forked)}")
     if trace.task.instruction:
         say(f"goal    {trace.task.instruction}")
     say("")

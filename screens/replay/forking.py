@@ -86,6 +86,7 @@ class ForkPanel(Vertical):
         super().__init__(id="fork", classes="pane")
         self._event: Step | Asked | None = None
         self._tree: UiTree | None = None
+        self._mine = False
         self._row = ForkRow(clock, id="fork-row")
         self._say = Input(id="fork-say", compact=True, select_on_focus=False)
         self._action = Input(id="fork-action", compact=True, select_on_focus=False, placeholder=_ACTION)
@@ -112,6 +113,7 @@ class ForkPanel(Vertical):
     def open(self, event: Step | Asked, started: Started) -> None:
         """Shows what happened at this step, and asks what is to happen instead."""
         self._event, self._tree = event, event.before.tree
+        self._mine = started.user is not None and started.user.kind == "human"
         question = event.question
         proposal = question is not None and question.kind == "propose"
         self.border_title = f"Fork at step {event.index + 1}"
@@ -160,13 +162,16 @@ class ForkPanel(Vertical):
         """All that was written; a `LabError` where an action is none."""
         written, said = self._action.value.strip(), self._say.value.strip()
         action = decode(written, Action, "the action") if written else None
-        return Change(
+        change = Change(
             say=said or None,
             decision=self._row.decision if self._row.display else None,
             action=action,
             agent=self._agent.value.strip() or None,
             user=self._user.value.strip() or None,
         )
+        asks = self._event is not None and self._event.question is not None
+        # A question that nobody has answered here is put to the person who looks, whoever answered it then.
+        return change._replace(user="human") if asks and change == Change() and not self._mine else change
 
     @on(ForkRow.Picked)
     def _picked(self, message: ForkRow.Picked) -> None:

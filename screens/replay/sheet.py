@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 from textual.content import Content
 
+from lab.family import change_words
 from lab.plain import plain
 from lab.task import Actor
 from lab.trace import Action, Asked, Decision, Ended, Observation, Question, Reply, Started, Step, Verdict
@@ -218,8 +219,14 @@ def _run_facts(started: Started, *, outcomes: bool) -> list[Part]:
         "phone": f"{started.device.kind} {started.device.model}".strip(),
         "started": when(started.at),
         "source": f"{source.format} {source.path}".strip() if source else "",
+        "forked": _forked(started) if outcomes else "",
     }
     return [(f"{name:<8} {plain(value, lines=False)}\n", "") for name, value in facts.items() if value]
+
+
+def _forked(started: Started) -> str:
+    forked = started.forked
+    return f"{started.parent}@{forked.index + 1}: {change_words(forked)}" if forked is not None else ""
 
 
 def _took(words: str, earlier: str | None, later: str | None) -> str:

@@ -77,6 +77,20 @@ async def test_a_proposal_is_refused_in_the_fork_and_live_goes_on_with_it(coffee
         assert child.steps[0].reply.decision == "reject"
 
 
+async def test_a_question_that_a_script_answered_is_put_to_the_person(coffee: Any, until: Any) -> None:
+    store, run = coffee
+    app = replaying(store, run, 1)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await looked_at(app, pilot, until, 1)
+        await pilot.press("f")
+        await until(pilot, lambda: app.screen.query_one(ForkRow).ready)
+        await pilot.press("q", "enter")
+        await until(pilot, lambda: app.session is not None and app.session.questions.waiting is not None)
+        child = store.trace(app.session.trace_id)
+        assert (child.user.kind, child.asked is not None, child.answered) == ("human", True, None)
+        app.session.stop()
+
+
 async def test_an_action_is_tapped_on_the_stored_phone(coffee: Any, until: Any) -> None:
     store, run = coffee
     app = replaying(store, run, 3)
