@@ -18,6 +18,7 @@ from lab.design.drafting import apps
 from lab.errors import LabError
 from lab.plain import plain
 from lab.trace import Ended, Observation, Step
+from screens.author.steps import Steps
 from screens.describe import one_line
 from screens.lines import Lines
 from screens.page import Page
@@ -26,7 +27,6 @@ from screens.replay.player import Player
 from screens.replay.projector import Projector
 from screens.replay.reel import Reel, View
 from screens.replay.still import PHONE, Still
-from screens.replay.timeline import Timeline
 
 if TYPE_CHECKING:
     from store.store import Store
@@ -41,31 +41,6 @@ class Stage(Still):
     def take_room(self) -> None:
         self.beside = next((least for name, least in _BESIDE.items() if self.screen.has_class(name)), self.beside)
         super().take_room()
-
-
-class Steps(Timeline):
-    """The run's steps; those that the item under the cursor was seen in are marked."""
-
-    HELP = f"""{Timeline.HELP}
-**◆** the item under the cursor was seen in this step: `e` keeps the step shown, or no longer, `E` goes to the next.
-"""
-
-    def __init__(self, id: str) -> None:
-        super().__init__(id=id)
-        self.covered: frozenset[int] = frozenset()
-
-    def cover(self, steps: frozenset[int]) -> None:
-        """Marks other steps, counted from 0."""
-        if steps != self.covered:
-            self.covered = steps
-            self.refresh()
-
-    def paint(self, index: int, width: int) -> Content:
-        line = super().paint(index, width)
-        if index not in self.covered:
-            return line
-        digits = len(str(len(self.rows)))
-        return Content.assemble(line[:digits], ("◆", "bold $text-success"), line[digits + 1 :])
 
 
 class Footage(Horizontal):

@@ -29,7 +29,7 @@ from screens.author.keys import KEYS
 from screens.author.outline import TITLES, Outline
 from screens.author.texts import Texts
 from screens.author.told import Told
-from screens.author.words import item_words, state_words
+from screens.author.words import FORM_WORDS, TEXTS_WORDS, item_words, state_words
 from screens.describe import one_line
 from screens.lines import Lines
 from screens.live.keys import keys_of
@@ -312,7 +312,3 @@ class AuthorRoom(Screen[None]):
             self.action_draw()
         else:
             raise SkipAction  # the app's own: to Home
-
-
-FORM_WORDS = "Enter: the next field   Esc: done. What you type is kept."
-TEXTS_WORDS = "Enter: take this text   Esc: none   ← →: another step"

@@ -8,6 +8,9 @@ from lab.design.revision import clash_words
 from lab.plain import plain
 from screens.author.desk import Desk
 
+FORM_WORDS = "Enter: the next field   Esc: done. What you type is kept."
+TEXTS_WORDS = "Enter: take this text   Esc: none   ← →: another step"
+
 
 def state_words(desk: Desk, key: Callable[[str], str]) -> str:
     """For the line above the keys; `key` gives what is pressed for one of Author's bindings."""
