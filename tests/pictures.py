@@ -9,6 +9,7 @@ import asyncio
 import functools
 import html
 import io
+import os
 import re
 import shutil
 import subprocess
@@ -21,9 +22,10 @@ from PIL import Image
 from rich.cells import cell_len
 from textual.pilot import Pilot
 
-from lab.session import Session, Spec
+from lab.fork import Change, forked
+from lab.session import Session, Spec, brief_of
 from lab.settings import Settings
-from lab.trace import Proposed
+from lab.trace import Action, Proposed
 from screens.app import LabApp, Opening
 from screens.author.author import AuthorScreen
 from screens.live.live import LiveScreen
@@ -31,14 +33,24 @@ from screens.phone.mirror import Mirror
 from simulators import library
 from simulators.phone.shots import shots
 from store.store import Store
+from tests.endpoint import serving
+from tests.lab.test_model_agent import Brain
 
 SIZE = (120, 40)
-PHONE = ("launcher", "food-menu", "food-dish", "messages-thread", "clock", "notes-checklist", "settings")
+PHONE = (
+    "launcher",
+    "mail-conversation",
+    "maps-place",
+    "social",
+    "quillbarn-product",
+    "teamchat-channel",
+    "browser-city",
+)
 Drive = Callable[[Pilot[None]], Awaitable[None]]
 
 
 def main() -> None:
-    """Writes home.png, live.png, proposal.png, gate.png, replay.png, author.png and phone.png into the folder named."""
+    """Writes one PNG for each picture of the README into the folder named."""
     if len(sys.argv) != 2:
         raise SystemExit("usage: python -m tests.pictures FOLDER")
     out = Path(sys.argv[1])
@@ -53,6 +65,8 @@ def main() -> None:
             "gate": (Opening("live", spec=_spec("flight_alarm", "developer", gate="ask")), _gated),
             "replay": (Opening("replay", ids[-1], 17), _still),
             "author": (Opening("author", ids[-1], task=library.task("usual_lunch")), _drafted),
+            "sent": (Opening("replay", _modelled(store, "usual_lunch"), 7), functools.partial(_pressed, "p")),
+            "family": (Opening("replay", _branched(store, "morning_coffee"), 1), functools.partial(_pressed, "t")),
         }
         for name, (opening, drive) in openings.items():
             seat = opening.spec.seat if opening.spec else "developer"
@@ -65,6 +79,41 @@ def _headless(store: Store, task: str) -> str:
     session.start()
     session.join()
     return session.trace_id
+
+
+def _modelled(store: Store, name: str) -> str:
+    """A run of a model: the rule agent speaking as one, from a server on this machine."""
+    brain = Brain(brief_of(library.task(name), library.persona(library.task(name).persona)))
+    with serving(brain) as server:
+        os.environ["HITLAB_MODEL_BASE"] = server.base
+        os.environ["HITLAB_MODEL_PRICE_IN"], os.environ["HITLAB_MODEL_PRICE_OUT"] = "0.4", "1.6"
+        session = Session(store, _spec(name, "developer")._replace(user="script", agent="model:openai/gpt-4.1-mini"))
+        brain.session = session
+        session.start()
+        session.join()
+    return session.trace_id
+
+
+def _branched(store: Store, name: str) -> str:
+    """A run and four forks of it, one of them a fork of a fork."""
+    first = _headless(store, name)
+    for run, at, change in (
+        (first, 0, Change(decision="reject", say="Not today, I fast.")),
+        (first, 0, Change(decision="accept", say="Yes, but with soy milk.")),
+        (first, 6, Change(action=Action("navigate_home"))),
+        (None, 9, Change(log="clean")),
+    ):
+        parent = run or store.family(first)[-1].id
+        session = forked(store, parent, at, change._replace(user="script"), person="D1")
+        session.start()
+        session.join()
+    return first
+
+
+async def _pressed(key: str, pilot: Pilot[None]) -> None:
+    await _still(pilot)
+    await pilot.press(key)
+    await _still(pilot)
 
 
 def _spec(name: str, seat: str, gate: str = "pass") -> Spec:
