@@ -10,7 +10,8 @@ import msgspec
 from lab.episode import Given
 from lab.errors import LabError
 from lab.seams import Agent
-from lab.session import Beginning, Session, Spec, stored_spec
+from lab.session import Beginning, Session
+from lab.spec import Spec, stored_spec
 from lab.stamp import now, uuid7
 from lab.task import Actor, Persona
 from lab.trace import (

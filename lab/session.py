@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -15,9 +15,10 @@ from lab.breakpoints import REASON, Breakpoints, Stop
 from lab.control import Control
 from lab.errors import LabError
 from lab.mailbox import Mailbox
-from lab.seams import Agent, Brief, Closable, Device, Illustrated, Interruptible, Screen, User, Withdrawn
+from lab.seams import Agent, Closable, Device, Illustrated, Interruptible, Screen, User, Withdrawn
+from lab.spec import Spec, agent_of, brief_of, phone_of
 from lab.stamp import monotonic_ms, now, uuid7
-from lab.task import Actor, Persona, Task
+from lab.task import Actor
 from lab.trace import (
     Acting,
     Action,
@@ -42,41 +43,11 @@ from simulators.human import HumanGate, HumanUser
 from store.store import Store
 
 
-class Spec(NamedTuple):
-    """What a run is made of.
-
-    `agent` is `rule`, `recorded:ID`, `process:COMMAND`, `model:NAME` or `model+memory:NAME`; `user` is
-    `human`, `script` or `script:FILE`.
-    """
-
-    task: Task
-    persona: Persona | None = None
-    agent: str = "rule"
-    user: str = "human"
-    person: str = "P01"
-    seat: Literal["participant", "rater", "designer", "developer"] = "developer"
-    mirror: bool = True
-    gate: Literal["pass", "ask"] = "pass"
-    seed: int = 0
-    vary: int = 0
-    pace: float = 0.0
-    attempt: int = 1
-    breaks: tuple[str, ...] = ()
-
-
 class Beginning(NamedTuple):
     """What a fork goes on from: its first events, and what is said in another's place at its own first step."""
 
     events: Sequence[AnyEvent]
     given: episode.Given = episode.NOTHING
-
-
-def brief_of(task: Task, persona: Persona | None) -> Brief:
-    """All that an agent may know of a task: the exposed log for personalized and proactive ones, no facts ever."""
-    log: tuple[str, ...] = ()
-    if persona is not None and task.kind != "general":
-        log = tuple(entry.exposed for entry in persona.log)
-    return Brief(task.kind, task.instruction, log, task.time, task.place, task.budget)
 
 
 class Session:
@@ -397,74 +368,6 @@ class Session:
         self._resume = msgspec.structs.replace(self._resume, steps=(*self._resume.steps, step), acting=None)
 
 
-def resume_spec(trace: Trace, **changes: Any) -> Spec:
-    """The spec that an open run was made from, with what a person now asks for laid over it."""
-    if trace.ended is not None:
-        raise LabError(f"run {trace.id}", f"has ended ({trace.ended.status}); only an open run can be resumed")
-    return stored_spec(trace, "resumed", **changes)
-
-
-def stored_spec(trace: Trace, what: str, **changes: Any) -> Spec:
-    """The spec of a stored run; a `LabError` where it cannot be `what` (resumed, forked) here."""
-    if trace.source is not None or trace.state is None:
-        raise LabError(f"run {trace.id}", f"was not made on the embedded phone; it cannot be {what} here")
-    if changes.get("agent") is None and trace.agent.id.startswith("process:"):
-        raise LabError(
-            f"run {trace.id}",
-            f"was made by a program ({trace.agent.id}); a stored run never starts one by itself",
-            "Name the program with --agent process:COMMAND.",
-        )
-    user = trace.user
-    spec = Spec(
-        task=trace.task,
-        persona=trace.persona,
-        agent=trace.agent.id,
-        user="human" if user is None or user.kind == "human" else f"script:{user.id}",
-        person=user.id if user is not None and user.kind == "human" else Spec._field_defaults["person"],
-        seat=trace.conditions.seat,
-        mirror=trace.conditions.mirror,
-        gate=trace.conditions.gate,
-        seed=trace.conditions.seed,
-        vary=trace.conditions.vary,
-        attempt=trace.attempt,
-    )
-    return spec._replace(**{k: v for k, v in changes.items() if v is not None})
-
-
-def in_world(spec: Spec, vary: int) -> Spec:
-    """The spec with task and persona as a seed's world has them, and the phone's menus shuffled by that seed too."""
-    from simulators.varied import world
-
-    changed = world(vary)
-    persona = changed.persona(spec.persona) if spec.persona is not None else None
-    return spec._replace(task=changed.task(spec.task), persona=persona, vary=vary, seed=spec.seed or vary)
-
-
-def agent_of(name: str, store: Store) -> Agent:
-    """The agent that a name stands for; a `LabError` where it stands for none."""
-    kind, _, source = name.partition(":")
-    if kind == "rule" and not source:
-        from lab.agents.rule import RuleAgent
-
-        return RuleAgent()
-    if kind == "recorded" and source:
-        from lab.agents.recorded import RecordedAgent
-
-        found = store.find(source)
-        return RecordedAgent(store.trace(found).steps, f"recorded:{found}")
-    if kind == "process":
-        from lab.agents.process import ProcessAgent
-
-        return ProcessAgent(source)
-    if kind in ("model", "model+memory") and source:
-        from lab.agents.model import model_agent
-        from lab.settings import load
-
-        return model_agent(name, load())
-    known = "rule, recorded:ID, process:COMMAND, model:NAME, model+memory:NAME"
-    raise LabError("agent", f"{name!r} is none of {known}", code=2)
-
-
 def _left_at(events: Sequence[AnyEvent]) -> int:
     """The step (from 0) before which a run was left at a breakpoint, which does not hold again there; else -1."""
     step, at = 0, -1
@@ -484,16 +387,3 @@ def _packages() -> dict[str, str]:
     from simulators.phone.installed import APPS
 
     return {app.label.casefold(): app.package for app in APPS.values()}
-
-
-def phone_of(spec: Spec) -> Device:
-    """The embedded phone as the task wants it: its seed, its world, its time, what is laid over its first state."""
-    from simulators.phone.phone import Phone
-
-    phone = Phone(spec.seed, clock=spec.task.time) if spec.task.time else Phone(spec.seed)
-    if spec.vary:
-        from simulators.varied import world
-
-        phone.restore(world(spec.vary).state(phone.snapshot()))
-    phone.lay(spec.task.phone)
-    return phone

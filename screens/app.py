@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from textual.actions import ActionParseResult
 
     from lab.fork import Change
-    from lab.session import Session, Spec
+    from lab.session import Session
+    from lab.spec import Spec
     from lab.task import Task
     from lab.trace import Trace
     from screens.door import LiveDoor
@@ -201,7 +202,8 @@ class LabApp(App[None]):
         """Goes on with an open run where it stands."""
 
         def build() -> Session:
-            from lab.session import Session, resume_spec
+            from lab.session import Session
+            from lab.spec import resume_spec
 
             trace = self.store.trace(trace_id)
             return Session(self.store, resume_spec(trace, pace=self.settings.pace), trace)

@@ -14,14 +14,15 @@ from lab.errors import LabError
 from lab.plain import plain
 
 if TYPE_CHECKING:
-    from lab.session import Session, Spec
+    from lab.session import Session
     from lab.settings import Settings
+    from lab.spec import Spec
     from screens.app import LabApp
 
 
 def task_spec(name: str, settings: Settings) -> Spec:
     """A built-in task with its persona, worked by the rule agent while the person of this seat answers."""
-    from lab.session import Spec
+    from lab.spec import Spec
     from simulators import library
 
     task = library.task(name)

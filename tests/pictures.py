@@ -23,8 +23,9 @@ from rich.cells import cell_len
 from textual.pilot import Pilot
 
 from lab.fork import Change, forked
-from lab.session import Session, Spec, brief_of
+from lab.session import Session
 from lab.settings import Settings
+from lab.spec import Spec, brief_of
 from lab.trace import Action, Proposed
 from screens.app import LabApp, Opening
 from screens.author.author import AuthorScreen

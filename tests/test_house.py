@@ -25,6 +25,7 @@ LAYERS: list[tuple[str, ...]] = [
     ("lab.seams", "lab.settings", "lab.tried"),
     ("lab.llm", "lab.mailbox", "lab.control", "lab.checks", "lab.breakpoints", "lab.nearest", "lab.family"),
     ("store", "simulators", "annotators", "lab.episode", "lab.devices", "lab.agents"),
+    ("lab.spec",),
     ("lab.session",),
     ("lab.fork",),
     ("screens",),

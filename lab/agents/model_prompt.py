@@ -55,8 +55,8 @@ Where it leaves open what matters, ask before you act; what the person answers c
 _UNASKED = """\
 Nothing was asked of you. From the log, the time, the place and the screen, decide whether the person would now want \
 something done. If not, end at once with status complete: to stay silent is right more often than to disturb. If so, \
-do it if it is slight and can be taken back; else offer it with ask_user, once, and do it only if they accept. They may \
-refuse: then end with status complete, having changed nothing."""
+do it if it is slight and can be taken back; else offer it with ask_user, once, and do it only if they accept. They \
+may refuse: then end with status complete, having changed nothing."""
 
 
 def situation(

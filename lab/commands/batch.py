@@ -24,7 +24,8 @@ from simulators import library
 if TYPE_CHECKING:
     from lab.commands.progress import Progress
     from lab.seams import Agent
-    from lab.session import Session, Spec
+    from lab.session import Session
+    from lab.spec import Spec
     from store.store import Store
 
 
@@ -32,7 +33,7 @@ def run(args: argparse.Namespace) -> int:
     """Each task, `--attempts` times, on one phone that is put back between attempts; the agent lives through it all."""
     from lab.commands.progress import progress
     from lab.seams import Closable
-    from lab.session import agent_of
+    from lab.spec import agent_of
 
     if args.attempts < 1:
         raise LabError("run", f"--attempts {args.attempts} is less than one", code=2)
@@ -66,7 +67,7 @@ def _names(args: argparse.Namespace) -> list[str]:
 
 def _spec(args: argparse.Namespace, settings: Settings, name: str) -> Spec:
     """What every attempt at one task is made of; all that can be refused is refused here, before the first run."""
-    from lab.session import Spec, in_world
+    from lab.spec import Spec, in_world
 
     task = library.task(name)
     who = args.persona or task.persona
@@ -108,7 +109,8 @@ class _Batch:
 
     def _task(self, spec: Spec) -> None:
         """All attempts at one task, each from the phone's first snapshot."""
-        from lab.session import Session, phone_of
+        from lab.session import Session
+        from lab.spec import phone_of
 
         phone = phone_of(spec)
         first = phone.snapshot()
@@ -138,7 +140,7 @@ class _Batch:
     def _remember(self, spec: Spec, session: Session) -> None:
         """An agent with a memory is told how the run ended; one that fails at remembering goes on without."""
         from lab.seams import Remembering
-        from lab.session import brief_of
+        from lab.spec import brief_of
 
         if isinstance(self.agent, Remembering):
             trace = self.store.trace(session.trace_id)

@@ -14,7 +14,8 @@ from lab.settings import Settings, database, load
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from lab.session import Session, Spec
+    from lab.session import Session
+    from lab.spec import Spec
     from lab.trace import AnyEvent, Trace
     from screens.app import Opening
     from store.store import Store
@@ -106,7 +107,7 @@ def open_store(settings: Settings, *, create: bool = True, readonly: bool = Fals
 
 
 def _spec(args: argparse.Namespace, settings: Settings, store: Store, *, headless: bool) -> tuple[Spec, Trace | None]:
-    from lab.session import Spec, in_world, resume_spec
+    from lab.spec import Spec, in_world, resume_spec
 
     pace = args.pace if args.pace is not None else 0.0 if headless else settings.pace
     breaks = breaks_of(args.breaks, settings)

@@ -14,7 +14,7 @@ from textual.app import ComposeResult
 from textual.containers import VerticalScroll
 
 from lab.plain import plain
-from lab.session import Spec, brief_of
+from lab.spec import Spec, brief_of
 from lab.task import Actor
 from lab.trace import Proposed
 from lab.wire import encode

@@ -17,6 +17,7 @@ _BARE = 0.6
 """The part of its width that a phone without a picture gets; the words beside it get the rest."""
 _BORDER = 2
 
+
 class Still(Vertical):
     """A mirror that nobody taps."""
 

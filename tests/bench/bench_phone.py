@@ -20,7 +20,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from lab.session import Session, Spec
+from lab.session import Session
+from lab.spec import Spec
 from lab.trace import Action
 from simulators import library
 from simulators.phone.draw import picture, png

@@ -12,7 +12,8 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 
-from lab.session import Session, Spec
+from lab.session import Session
+from lab.spec import Spec
 from lab.task import Check, Task
 from lab.trace import Trace
 from store.store import Store

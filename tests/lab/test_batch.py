@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from lab import session as session_module
 from lab.commands.attempts import kind_results, pass_rates, recovery, unbiased
-from lab.session import Spec, phone_of
+from lab.spec import Spec, phone_of
 from simulators.phone.phone import Phone
 from store.store import Store
 from tests.lab.programs import OPENS, READY, comes, gone, program

@@ -11,7 +11,8 @@ import pytest
 from lab.breakpoints import Breakpoints, parse
 from lab.errors import LabError
 from lab.seams import Brief, Screen
-from lab.session import Session, Spec, resume_spec
+from lab.session import Session
+from lab.spec import Spec, resume_spec
 from lab.task import Actor, Task
 from lab.trace import Action, Observation, Paused, Proposed, Resumed, Step, Trace
 from lab.uitree import Bounds, Node, UiTree

@@ -13,7 +13,8 @@ from lab.errors import LabError
 from lab.family import change_words, tree
 from lab.fork import Change, forked, place, rewound
 from lab.seams import Brief, Screen
-from lab.session import Session, Spec
+from lab.session import Session
+from lab.spec import Spec
 from lab.task import Actor, Check, Persona, Task
 from lab.trace import (
     Acting,

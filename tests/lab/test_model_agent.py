@@ -22,7 +22,8 @@ from lab.agents.rule import RuleAgent
 from lab.errors import LabError
 from lab.llm import Llm, Terms
 from lab.seams import Brief, Screen
-from lab.session import Session, Spec, agent_of, brief_of, resume_spec
+from lab.session import Session
+from lab.spec import Spec, agent_of, brief_of, resume_spec
 from lab.task import Persona, Task
 from lab.trace import Action, Blob, Ended, Proposed, Question, Reply, Step, Trace, Usage, spent
 from simulators import library

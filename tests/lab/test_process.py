@@ -24,7 +24,8 @@ from lab.agents.process import ProcessAgent
 from lab.errors import LabError
 from lab.output import schemas
 from lab.seams import Brief, Closable, Interruptible, Remembering
-from lab.session import Session, Spec, resume_spec
+from lab.session import Session
+from lab.spec import Spec, resume_spec
 from lab.task import Actor, LogEntry, Persona, Task
 from lab.trace import Action, Decision, Proposed, Question, Reply, Step, Usage
 from simulators import library

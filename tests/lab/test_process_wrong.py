@@ -16,7 +16,8 @@ from lab.agents.process import ProcessAgent
 from lab.agents.process_pipes import MOST_KEPT
 from lab.errors import LabError
 from lab.seams import Brief, Withdrawn
-from lab.session import Session, Spec
+from lab.session import Session
+from lab.spec import Spec
 from lab.trace import Question, Reply
 from simulators.phone.phone import Phone
 from store.store import Store

@@ -11,7 +11,8 @@ import pytest
 from lab.errors import LabError
 from lab.mailbox import Mailbox
 from lab.seams import Brief, Screen
-from lab.session import Session, Spec, brief_of, resume_spec
+from lab.session import Session
+from lab.spec import Spec, brief_of, resume_spec
 from lab.task import Actor, Check, LogEntry, Persona, Task
 from lab.trace import (
     Acting,

@@ -165,7 +165,7 @@ async def test_quitting_asks_only_where_a_run_is_live(store: Store, settings: Se
 
 
 async def test_a_run_is_left_and_gone_on_with(store: Store, settings: Settings, until: Until) -> None:
-    from lab.session import Spec
+    from lab.spec import Spec
 
     store.import_run(asking_run())
     spec = Spec(Task("ask", "general", "", "Ask me."), agent=f"recorded:{ASKING}")

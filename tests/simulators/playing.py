@@ -15,7 +15,7 @@ from lab import checks, episode
 from lab.agents.rule import RuleAgent
 from lab.control import Control
 from lab.seams import Agent, Brief, Gate, Screen
-from lab.session import brief_of
+from lab.spec import brief_of
 from lab.task import Persona, Task
 from lab.trace import Ended, Observation, Proposed, Step
 from lab.uitree import UiTree

@@ -9,7 +9,7 @@ import pytest
 
 from lab.agents.rule import RuleAgent
 from lab.seams import Screen
-from lab.session import brief_of
+from lab.spec import brief_of
 from lab.task import LogEntry, Persona, Task
 from lab.trace import Action, Decision, Proposed, Step
 from simulators import library

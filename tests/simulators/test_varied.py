@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from lab.session import Session, Spec, in_world, resume_spec
+from lab.session import Session
+from lab.spec import Spec, in_world, resume_spec
 from lab.wire import encode
 from simulators import library, varied
 from simulators.phone.phone import Phone

@@ -12,8 +12,9 @@ from textual import events
 from lab.design.drafting import shipped
 from lab.design.parts import as_yaml
 from lab.design.revision import Design, first_draft, following, subject_of
-from lab.session import Session, Spec
+from lab.session import Session
 from lab.settings import Settings
+from lab.spec import Spec
 from lab.task import Actor, InformationUnit, Task, TdgNode, load_task
 from screens.app import LabApp, Opening
 from screens.author.author import AuthorScreen

@@ -12,8 +12,9 @@ import pytest
 from textual.screen import Screen as TextualScreen
 
 from lab.seams import Agent, Brief, Device, Frame, Screen
-from lab.session import Session, Spec
+from lab.session import Session
 from lab.settings import Settings
+from lab.spec import Spec
 from lab.task import Actor, Check, LogEntry, Persona, Task
 from lab.trace import Action, DeviceInfo, Prompt, Proposed, Step, Trace, Usage
 from lab.uitree import Bounds, Node, UiTree

@@ -8,7 +8,8 @@ import pytest
 from textual.widgets import Input
 
 from lab.breakpoints import parse
-from lab.session import Session, Spec
+from lab.session import Session
+from lab.spec import Spec
 from lab.trace import Action, Paused, Started
 from screens.app import LabApp
 from screens.live.debug import Been, BreaksPanel, Points, RewindPanel

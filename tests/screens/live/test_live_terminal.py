@@ -16,7 +16,8 @@ from pathlib import Path
 PROGRAM = """
 import sys, threading
 from pathlib import Path
-from lab.session import Session, Spec
+from lab.session import Session
+from lab.spec import Spec
 from lab.settings import Settings
 from lab.task import Actor, Task
 from screens.app import LabApp, Opening

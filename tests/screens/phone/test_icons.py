@@ -20,7 +20,8 @@ from simulators.phone.shots import at
     ("desc", "mark"),
     [
         ("Navigate up", "←"), ("Delete contact", "⌫"), ("Remove from favourites", "★"), ("Add to favourites", "☆"),
-        ("Not starred", "☆"), ("Starred", "★"), ("Send", "➤"), ("More options", "⋮"), ("More", "+"), ("Next hour", "+"), ("Previous hour", "−"), ("搜索", "⌕"),
+        ("Not starred", "☆"), ("Starred", "★"), ("Send", "➤"), ("More options", "⋮"),
+        ("More", "+"), ("Next hour", "+"), ("Previous hour", "−"), ("搜索", "⌕"),
         ("Archive", "Arc"), ("归档", "归档"), ("!", ""),
     ],
 )  # fmt: skip

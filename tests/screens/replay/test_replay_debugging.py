@@ -9,8 +9,9 @@ import pytest
 from textual.widgets import Input
 
 from lab.fork import Change, forked
-from lab.session import Session, Spec
+from lab.session import Session
 from lab.settings import Settings
+from lab.spec import Spec
 from lab.trace import Action
 from screens.app import LabApp, Opening
 from screens.family import FamilyScreen, Tree

@@ -1,0 +1,122 @@
+"""What a run is made of: the spec that a person asks for, and the seats, the world and the phone that it names."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, NamedTuple
+
+from lab.errors import LabError
+from lab.seams import Agent, Brief, Device
+from lab.task import Persona, Task
+from lab.trace import Trace
+from store.store import Store
+
+
+class Spec(NamedTuple):
+    """What a run is made of.
+
+    `agent` is `rule`, `recorded:ID`, `process:COMMAND`, `model:NAME` or `model+memory:NAME`; `user` is
+    `human`, `script` or `script:FILE`.
+    """
+
+    task: Task
+    persona: Persona | None = None
+    agent: str = "rule"
+    user: str = "human"
+    person: str = "P01"
+    seat: Literal["participant", "rater", "designer", "developer"] = "developer"
+    mirror: bool = True
+    gate: Literal["pass", "ask"] = "pass"
+    seed: int = 0
+    vary: int = 0
+    pace: float = 0.0
+    attempt: int = 1
+    breaks: tuple[str, ...] = ()
+
+
+def brief_of(task: Task, persona: Persona | None) -> Brief:
+    """All that an agent may know of a task: the exposed log for personalized and proactive ones, no facts ever."""
+    log: tuple[str, ...] = ()
+    if persona is not None and task.kind != "general":
+        log = tuple(entry.exposed for entry in persona.log)
+    return Brief(task.kind, task.instruction, log, task.time, task.place, task.budget)
+
+
+def resume_spec(trace: Trace, **changes: Any) -> Spec:
+    """The spec that an open run was made from, with what a person now asks for laid over it."""
+    if trace.ended is not None:
+        raise LabError(f"run {trace.id}", f"has ended ({trace.ended.status}); only an open run can be resumed")
+    return stored_spec(trace, "resumed", **changes)
+
+
+def stored_spec(trace: Trace, what: str, **changes: Any) -> Spec:
+    """The spec of a stored run; a `LabError` where it cannot be `what` (resumed, forked) here."""
+    if trace.source is not None or trace.state is None:
+        raise LabError(f"run {trace.id}", f"was not made on the embedded phone; it cannot be {what} here")
+    if changes.get("agent") is None and trace.agent.id.startswith("process:"):
+        raise LabError(
+            f"run {trace.id}",
+            f"was made by a program ({trace.agent.id}); a stored run never starts one by itself",
+            "Name the program with --agent process:COMMAND.",
+        )
+    user = trace.user
+    spec = Spec(
+        task=trace.task,
+        persona=trace.persona,
+        agent=trace.agent.id,
+        user="human" if user is None or user.kind == "human" else f"script:{user.id}",
+        person=user.id if user is not None and user.kind == "human" else Spec._field_defaults["person"],
+        seat=trace.conditions.seat,
+        mirror=trace.conditions.mirror,
+        gate=trace.conditions.gate,
+        seed=trace.conditions.seed,
+        vary=trace.conditions.vary,
+        attempt=trace.attempt,
+    )
+    return spec._replace(**{k: v for k, v in changes.items() if v is not None})
+
+
+def in_world(spec: Spec, vary: int) -> Spec:
+    """The spec with task and persona as a seed's world has them, and the phone's menus shuffled by that seed too."""
+    from simulators.varied import world
+
+    changed = world(vary)
+    persona = changed.persona(spec.persona) if spec.persona is not None else None
+    return spec._replace(task=changed.task(spec.task), persona=persona, vary=vary, seed=spec.seed or vary)
+
+
+def agent_of(name: str, store: Store) -> Agent:
+    """The agent that a name stands for; a `LabError` where it stands for none."""
+    kind, _, source = name.partition(":")
+    if kind == "rule" and not source:
+        from lab.agents.rule import RuleAgent
+
+        return RuleAgent()
+    if kind == "recorded" and source:
+        from lab.agents.recorded import RecordedAgent
+
+        found = store.find(source)
+        return RecordedAgent(store.trace(found).steps, f"recorded:{found}")
+    if kind == "process":
+        from lab.agents.process import ProcessAgent
+
+        return ProcessAgent(source)
+    if kind in ("model", "model+memory") and source:
+        from lab.agents.model import model_agent
+        from lab.settings import load
+
+        return model_agent(name, load())
+    known = "rule, recorded:ID, process:COMMAND, model:NAME, model+memory:NAME"
+    raise LabError("agent", f"{name!r} is none of {known}", code=2)
+
+
+def phone_of(spec: Spec) -> Device:
+    """The embedded phone as the task wants it: its seed, its world, its time, what is laid over its first state."""
+    from simulators.phone.phone import Phone
+
+    phone = Phone(spec.seed, clock=spec.task.time) if spec.task.time else Phone(spec.seed)
+    if spec.vary:
+        from simulators.varied import world
+
+        phone.restore(world(spec.vary).state(phone.snapshot()))
+    phone.lay(spec.task.phone)
+    return phone
