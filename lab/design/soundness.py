@@ -12,6 +12,8 @@ from lab.task import Branch, Criterion, InformationUnit, Tdg, TdgNode
 
 ANSWER = "answer"
 """Where a unit is used that goes into the agent's last words and into no app."""
+TOLD = ("log", "reply")
+"""Where a unit is seen that stands in no app: in the person's log, or in what they answered."""
 
 
 class Problem(NamedTuple):
@@ -128,7 +130,7 @@ def _unit(unit: InformationUnit, apps: Collection[str]) -> Iterator[Problem]:
     for app, where in ((unit.source, "is seen"), (unit.used, "is used")):
         if not app.strip():
             yield Problem(key, f"Unit {unit.id!r} does not say in which app it {where}.")
-        elif apps and app not in apps and (where == "is seen" or app != ANSWER):
+        elif apps and app not in apps and app not in (TOLD if where == "is seen" else (ANSWER,)):
             yield Problem(key, f"Unit {unit.id!r} {where} in {app!r}, not an app of this task ({', '.join(apps)}).")
 
 

@@ -12,6 +12,8 @@ import pytest
 
 from lab import checks
 from lab.agents.rule import RuleAgent
+from lab.design.drafting import shipped
+from lab.design.soundness import check_sound
 from lab.task import Task, check_task
 from lab.trace import Action, Decision, Proposed, Step
 from lab.wire import encode
@@ -60,9 +62,11 @@ def test_a_task_is_whole(name: str) -> None:
     assert task.tdg.edges
     assert task.rubric.criteria
     assert task.checks
+    assert task.units
     assert task.apps
     assert set(task.apps) <= {app.label for app in APPS.values()}
     assert library.script(name).persona == task.persona
+    check_sound(shipped(task), name, task.apps)
 
 
 def test_the_shapes_of_the_field_are_there() -> None:
@@ -70,7 +74,7 @@ def test_the_shapes_of_the_field_are_there() -> None:
     assert sum(any(node.alternatives for node in task.tdg.walk()) for task in tasks) >= 8
     assert any(branch.depth == 2 for task in tasks for branch in task.branches)
     assert any(branch.depth == 1 for task in tasks for branch in task.branches)
-    carried = {len({unit.source for unit in task.units} | {unit.used for unit in task.units}) for task in tasks}
+    carried = {len({app for unit in task.units for app in (unit.source, unit.used)} & set(task.apps)) for task in tasks}
     assert {2, 3, 4} <= carried
     assert any(not unit.explicit for task in tasks for unit in task.units)
     assert all(any(node.kind == "flexible" for node in t.tdg.walk()) for t in tasks if t.kind == "personalized")
