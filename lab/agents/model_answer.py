@@ -49,7 +49,8 @@ def meant(text: str, shown: Sequence[Element], size: Point) -> Meant:
     if isinstance(kind, dict):
         kind = None
     if not isinstance(kind, str) or kind not in KINDS:
-        raise Unusable(f"{kind!r} is no action; the actions are {', '.join(sorted(KINDS))}")
+        wrong = "it names no action" if kind is None else f"{kind!r} is no action"
+        raise Unusable(f"{wrong}; the actions are {', '.join(sorted(KINDS))}")
     thought = fields.get("thought")
     return Meant(_action(kind, fields, found, shown, size), thought.strip() if isinstance(thought, str) else "")
 

@@ -79,7 +79,7 @@ def test_every_kind_is_read_with_its_place_in_pixels(text: str, wanted: Action) 
         ("I would tap the clock.", "no JSON object"),
         ("", "no JSON object"),
         ('{"action": "click", "elem', "no JSON object"),
-        ('{"thought": "hm"}', "None is no action"),
+        ('{"thought": "hm"}', "it names no action; the actions are answer, ask_user"),
         ('{"action": "levitate"}', "'levitate' is no action"),
         ('{"action": "other"}', "'other' is no action"),
         ('{"action": ["click"]}', "is no action"),
