@@ -245,27 +245,6 @@ def print_json(value: Any) -> None:
     sys.stdout.flush()
 
 
-_WIDEST = 60
-"""Most columns of a cell that does not fold: what is longer would take the others' place."""
-
-
-def print_table(columns: list[str], rows: list[list[str]], *, wide: str = "") -> None:
-    """A table for people; cells are plain characters, whatever they hold. `wide` names the column that may fold."""
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
-    from lab.plain import plain
-
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for column in columns:
-        table.add_column(column, overflow="fold" if column == wide else "ellipsis", no_wrap=column != wide)
-        table.columns[-1].max_width = None if column == wide else _WIDEST
-    for row in rows:
-        table.add_row(*(Text(plain(cell, lines=False)) for cell in row))
-    Console(highlight=False, width=None if sys.stdout.isatty() else 240).print(table)
-
-
 def say(text: str) -> None:
     """One line for people on standard output."""
     from lab.plain import plain

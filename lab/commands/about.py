@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from lab.errors import LabError
-from lab.output import Finding, PersonaLine, Places, TaskLine, print_json, print_table, say, schemas
+from lab.output import Finding, PersonaLine, Places, TaskLine, print_json, say, schemas
 from lab.settings import database, folder, load, settings_file
+from lab.tables import print_table
 from lab.task import find_log, load_log
 from simulators import library
 
@@ -60,7 +61,7 @@ def personas(args: argparse.Namespace) -> int:
         print_json(lines)
     else:
         rows = [[line.id, line.name, line.occupation, str(line.clean or "-"), str(line.noise or "-")] for line in lines]
-        print_table(["persona", "name", "occupation", "log", "noisy log"], rows)
+        print_table(["persona", "name", "occupation", "log", "noisy log"], rows, wide="occupation")
     return 0
 
 

@@ -20,8 +20,9 @@ from lab.design.revision import (
 )
 from lab.design.soundness import Problem, check_sound, problems
 from lab.errors import LabError
-from lab.output import DesignLine, DesignProblem, DesignShown, DesignWritten, print_json, print_table, say
+from lab.output import DesignLine, DesignProblem, DesignShown, DesignWritten, print_json, say
 from lab.settings import Settings, load
+from lab.tables import print_table
 from lab.task import Actor, Task
 
 if TYPE_CHECKING:

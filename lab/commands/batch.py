@@ -17,8 +17,9 @@ from lab.commands.attempts import (
 )
 from lab.commands.runs import open_store, refuse_blind
 from lab.errors import LabError
-from lab.output import print_json, print_table, say, warn
+from lab.output import print_json, say, warn
 from lab.settings import Settings, load
+from lab.tables import print_table
 from simulators import library
 
 if TYPE_CHECKING:

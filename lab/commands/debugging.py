@@ -9,8 +9,9 @@ import msgspec
 
 from lab.commands.runs import breaks_of, open_store, run_headless, show_live
 from lab.errors import LabError
-from lab.output import KinLine, print_json, print_table
+from lab.output import KinLine, print_json
 from lab.settings import Settings, load
+from lab.tables import print_table
 from lab.trace import Action, Kin
 from lab.wire import decode
 

@@ -9,8 +9,9 @@ from pathlib import Path
 
 from lab.commands.runs import open_store, refuse_blind
 from lab.errors import LabError
-from lab.output import ImportFailure, ImportResult, Packed, Shown, print_json, print_table, say, warn
+from lab.output import ImportFailure, ImportResult, Packed, Shown, print_json, say, warn
 from lab.settings import load
+from lab.tables import print_table
 from lab.trace import Started, TraceLine
 
 SHORT_ID = 13
