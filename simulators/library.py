@@ -17,6 +17,13 @@ from simulators.scripted import Script, load_script
 
 HERE = Path(__file__).parent
 
+_LISTED = {
+    "task": "`hitlab tasks` lists tasks; a file of yours does as well.",
+    "persona": "`hitlab personas` lists them; a profile of yours does as well.",
+    "script": "A script is named after the task it answers in, or is a file: script:me.yaml.",
+}
+"""Where the names are, by what was looked for."""
+
 
 def tasks() -> dict[str, Path]:
     """The built-in tasks' files by name, sorted."""
@@ -104,5 +111,6 @@ def _find(kind: str, name_or_path: str, known: dict[str, Path]) -> Path:
         return path
     if path.suffix in (".yaml", ".yml") or len(path.parts) > 1:
         raise LabError(f"{kind} file {name_or_path}", "is not there")
-    near = difflib.get_close_matches(name_or_path, known, n=3, cutoff=0.4) or sorted(known)
-    raise LabError(f"{kind} {name_or_path!r}", f"there is none of that name; near it: {', '.join(near)}")
+    near = difflib.get_close_matches(name_or_path, known, n=3)
+    nearest = f"; near it: {', '.join(near)}" if near else ""
+    raise LabError(f"{kind} {name_or_path!r}", f"there is none of that name{nearest}", _LISTED[kind])

@@ -21,6 +21,10 @@ def test_names_and_paths_both_lead_to_a_task(tmp_path: Path) -> None:
         library.task("gone/poster_kit.yaml")
     with pytest.raises(LabError, match="ines"):
         library.persona("inez")
+    with pytest.raises(LabError) as refused:
+        library.task("zzz")
+    assert "near" not in refused.value.message
+    assert "`hitlab tasks`" in refused.value.hint
     assert library.script("usual_lunch.refuse").id == "usual_lunch.refuse"
 
 
