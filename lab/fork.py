@@ -9,6 +9,7 @@ import msgspec
 
 from lab.episode import Given
 from lab.errors import LabError
+from lab.lacking import lacking
 from lab.seams import Agent
 from lab.session import Beginning, Session
 from lab.spec import Spec, stored_spec
@@ -97,6 +98,7 @@ def forked(
     except ValueError as error:
         raise LabError(f"run {run}", f"is damaged in {store.path} ({error}).") from error
     _check(trace, index)
+    _check_action(trace, change.action)
     turn = _Turn(trace, events, index, change)
     spec = _spec(spec or stored_spec(trace, "forked", agent=change.agent), trace, change)
     spec = spec._replace(person=person, seat="developer", pace=pace, gate=gate or spec.gate, breaks=tuple(breaks))
@@ -216,6 +218,13 @@ def _check(trace: Trace, index: int) -> None:
     before = trace.steps[index - 1] if index else None
     if before is not None and before.state is None:
         raise LabError(what, f"kept nothing of the phone's state after step {index}; it cannot be forked there")
+
+
+def _check_action(trace: Trace, action: Action | None) -> None:
+    """Raises `LabError` where another action could not be done as it is written."""
+    wrong = lacking(action, trace.device.size) if action is not None else ""
+    if action is not None and wrong:
+        raise LabError(f"action {action.kind}", wrong, "`hitlab schema action` says what it may hold.", code=2)
 
 
 def _spec(spec: Spec, trace: Trace, change: Change) -> Spec:

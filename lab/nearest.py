@@ -33,7 +33,7 @@ def nearest(tree: UiTree, at: tuple[int, int], most: int = 9) -> list[Near]:
 
     What lies under something else, so that a tap on its middle would reach that, is left out.
     """
-    screen = _screen(tree)
+    screen = screen_box(tree)
     targets = [node for node in tree.nodes() if _reacts(node) and node.bounds.cut(screen).area]
     inside = {id(below) for target in targets for below in target.walk() if below is not target}
     bare = [n for n in tree.nodes() if n.label.strip() and not _reacts(n) and id(n) not in inside and n.bounds.area]
@@ -88,6 +88,7 @@ def _away(box: Bounds, at: tuple[int, int]) -> float:
     return math.hypot(across, down)
 
 
-def _screen(tree: UiTree) -> Bounds:
+def screen_box(tree: UiTree) -> Bounds:
+    """The whole screen, as far as its nodes reach."""
     roots = [root.bounds for root in tree.roots if root.bounds.area]
     return Bounds(0, 0, max((b.right for b in roots), default=0), max((b.bottom for b in roots), default=0))

@@ -15,6 +15,8 @@ from textual.containers import Vertical
 from textual.message import Message
 from textual.widgets import Input, Static
 
+from lab.lacking import lacking
+from lab.nearest import screen_box
 from lab.plain import plain
 from lab.trace import Action, Point, Proposed
 from lab.uitree import UiTree
@@ -173,7 +175,10 @@ class GatePanel(Vertical):
         elif self.has_class("-amend"):
             line = f"{aim}Enter does it this way; Esc goes back."
         else:
-            line = "Tap the phone to move it; what you decide is kept with your name."
+            tap = (
+                "to move it" if self.proposed is None or self.proposed.action.kind in _AIMED else "to tap there instead"
+            )
+            line = f"Tap the phone {tap}; what you decide is kept with your name."
         self.query_one("#gate-hint", Static).update(Text(problem or line, style="dim"))
 
     def on_descendant_focus(self) -> None:
@@ -212,6 +217,11 @@ class GatePanel(Vertical):
         action = _amended(self.proposed.action, event.value)
         if action is None:
             self._tell("! Two numbers are needed, as in 540, 1200: tap the phone or type them.")
+            return
+        size = screen_box(self._tree)[2:] if self._tree is not None else None
+        wrong = lacking(action, size)
+        if wrong:
+            self._tell(f"! This {wrong}.")
             return
         self._decide("amend", action)
 

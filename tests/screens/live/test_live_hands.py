@@ -115,6 +115,8 @@ async def test_what_is_no_place_is_said_and_nothing_is_done(live: Any, until: An
         await gate_open(app, pilot, until)
         await pilot.press("e", "x", "enter")
         assert "Two numbers are needed" in hint(app)
+        await pilot.press("ctrl+u", *"9999, 5", "enter")
+        assert "This goes to 9999, 5: that is off the screen" in hint(app)
         await pilot.press("escape")
         assert not app.live.query_one("#gate-text").display
         assert app.gated
