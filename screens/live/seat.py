@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 
+import msgspec
 from rich.console import Group
 from rich.padding import Padding
 from rich.text import Text
@@ -106,7 +107,7 @@ class Seat(VerticalScroll, can_focus=False):
 
     def brief_words(self) -> str:
         """What an agent that is no model was told."""
-        brief = encode(brief_of(self._spec.task, self._spec.persona)).decode()
+        brief = msgspec.json.format(encode(brief_of(self._spec.task, self._spec.persona)), indent=2).decode()
         return f"No model: the agent read the screen's tree, what was done so far, and this brief:\n{plain(brief)}"
 
     def _surroundings(self, where: str) -> Text:
