@@ -146,7 +146,7 @@ class BreaksPanel(Vertical):
         try:
             self._points.add(message.value)
         except LabError as error:
-            self._tell(f"! {plain(error.message, lines=False)}. {error.hint}")
+            self._tell(f"! {plain(message.value, lines=False)!r} {plain(error.message, lines=False)}. {error.hint}")
             return
         message.input.clear()
         self._list()
