@@ -33,7 +33,12 @@ def tell_run(trace: Trace, db: str, verdicts: list[Verdict] | None = None) -> No
         say(f"source  {verdict.name}: {verdict.value}" + (f" ({verdict.reason})" if verdict.reason else ""))
     if trace.spent is not None:
         say(f"model   {spent_words(trace.spent)}")
-    say(f"        {len(trace.steps)} steps, {trace.questions} questions, {trace.replies} replies, in {db}")
+    counts = ((len(trace.steps), "step"), (trace.questions, "question"), (trace.replies, "reply"))
+    say(f"        {', '.join(_count(n, what) for n, what in counts)}, in {db}")
+
+
+def _count(n: int, what: str) -> str:
+    return f"{n} {what if n == 1 else 'replies' if what == 'reply' else f'{what}s'}"
 
 
 def tell_stop(stopped: Stopped | None) -> None:
