@@ -88,11 +88,25 @@ class Breakpoints:
     def add(self, spec: str) -> Breakpoint:
         """Adds one, or switches it on where it is there; a `LabError` says what is wrong with its words."""
         new = parse(spec)
+        if new.kind == "app":
+            self._check_app(spec, new.value)
         if any(point.spec == new.spec for point in self._all):
             self._all = tuple(new if point.spec == new.spec else point for point in self._all)
         else:
             self._all = (*self._all, new)
         return new
+
+    def _check_app(self, spec: str, name: str) -> None:
+        """A slip of the pen would never hold: raises `LabError` for a bare name that no app of a known phone has."""
+        wanted = name.casefold()
+        packages = {package.rpartition(".")[2] for package in self._apps.values()}
+        if not self._apps or wanted in self._apps or wanted in packages or "." in wanted:
+            return
+        near = difflib.get_close_matches(wanted, self._apps, n=3, cutoff=0.5) or sorted(self._apps)
+        raise LabError(
+            f"breakpoint {spec!r}", f"names no app of this phone; near it: {', '.join(near)}",
+            "Or write a whole package, as in app:com.example.shop.", code=2,
+        )  # fmt: skip
 
     def toggle(self, spec: str) -> None:
         """Switches one off or on."""

@@ -89,7 +89,7 @@ class Session:
             asking=spec.gate == "ask",
             stops=self._stops,
         )
-        self.breakpoints = Breakpoints(spec.breaks, _packages())
+        self.breakpoints = Breakpoints(spec.breaks, packages())
         self.stopped_at: Stop | None = None
         self.attended = True
         self.on_event: Callable[[AnyEvent | None], None] = lambda event: None
@@ -382,7 +382,7 @@ def _left_at(events: Sequence[AnyEvent]) -> int:
     return at
 
 
-def _packages() -> dict[str, str]:
+def packages() -> dict[str, str]:
     """The embedded phone's apps: each one's package by its name."""
     from simulators.phone.installed import APPS
 

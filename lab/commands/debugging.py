@@ -34,7 +34,7 @@ def fork(args: argparse.Namespace) -> int:
         if not without:
             return show_live(store, settings, lambda: forked(
                 store, run, index, change, person=settings.person, pace=pace, gate=args.gate, breaks=breaks
-            ))  # fmt: skip
+            ), "fork")  # fmt: skip
         if args.gate == "ask":
             raise LabError("fork", "without a screen nobody lets the actions through", "Use --gate pass.", code=2)
         user = store.trace(run).user

@@ -113,6 +113,7 @@ def _spec(args: argparse.Namespace, settings: Settings, store: Store, *, headles
     breaks = breaks_of(args.breaks, settings)
     changes = {"agent": args.agent, "user": args.user, "gate": args.gate, "pace": pace, "breaks": breaks}
     if args.resume is not None:
+        _refuse_other(args)
         trace = store.trace(store.find(args.resume))
         spec = resume_spec(trace, person=args.person, **changes)
         if settings.seat != spec.seat and settings.seat != "developer":
@@ -136,13 +137,31 @@ def _spec(args: argparse.Namespace, settings: Settings, store: Store, *, headles
     return spec._replace(**{k: v for k, v in changes.items() if v is not None}), None
 
 
+def _refuse_other(args: argparse.Namespace) -> None:
+    """What a run was begun with stays as it is: raises `LabError` where another is asked for as it goes on."""
+    given = {
+        "--persona": args.persona is not None,
+        "--log": args.log is not None,
+        "--seed": args.seed is not None,
+        "--vary": args.vary is not None,
+        "--no-mirror": args.no_mirror,
+    }
+    fixed = ", ".join(name for name, there in given.items() if there)
+    if fixed:
+        said = f"{fixed}: was settled when the run began; an open run goes on as it is"
+        raise LabError("live --resume", said, "`hitlab fork ID@STEP` goes on with another persona or log.", code=2)
+
+
 def breaks_of(specs: list[str] | None, settings: Settings) -> tuple[str, ...]:
     """The breakpoints asked for, each read once; a `LabError` says which is none, or that this seat has none."""
-    from lab.breakpoints import parse
-
-    if specs and settings.seat != "developer":
+    if not specs:
+        return ()
+    if settings.seat != "developer":
         raise LabError("--break", f"is not there for the seat {settings.seat}.", code=2)
-    return tuple(parse(spec).spec for spec in specs or ())
+    from lab.breakpoints import Breakpoints
+    from lab.session import packages
+
+    return tuple(point.spec for point in Breakpoints(specs, packages()).all)
 
 
 def run_headless(args: argparse.Namespace, session: Session) -> int:
@@ -224,10 +243,10 @@ def _app(store: Store, settings: Settings, opening: Opening) -> int:
     return app.return_code or 0
 
 
-def show_live(store: Store, settings: Settings, make: Callable[[], Session]) -> int:
-    """A session that is still to be made, on the screen."""
+def show_live(store: Store, settings: Settings, make: Callable[[], Session], title: str) -> int:
+    """A session that is still to be made, on the screen; `title` is who says that there is none."""
     if not _terminal():
-        raise LabError("live", "there is no terminal here", "Add --headless to run without a screen.")
+        raise LabError(title, "there is no terminal here", "Add --headless to run without a screen.")
     _check_room()
     from screens.app import Opening
 

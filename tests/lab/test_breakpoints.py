@@ -263,3 +263,13 @@ def test_what_a_person_does_themselves_stops_nowhere(store: Store) -> None:
     act(session.turns.waiting)
     assert session.join(20)
     assert not any(isinstance(event, Paused) for event in store.events(session.trace_id))
+
+
+def test_an_app_that_the_phone_has_not_is_refused_with_those_near_it() -> None:
+    apps = {"noshwell": "com.hitlab.food", "notes": "com.hitlab.notes"}
+    with pytest.raises(LabError, match="names no app of this phone; near it: noshwell") as found:
+        Breakpoints(["app:Noshwel"], apps)
+    assert found.value.code == 2
+    for spec in ("app:Noshwell", "app:food", "app:com.example.shop", "app:com.hitlab.food/.Menu"):
+        assert Breakpoints([spec], apps).all[0].spec == spec
+    assert Breakpoints(["app:Anything"]).all, "nothing is known of this phone's apps"

@@ -58,6 +58,9 @@ def test_another_action_and_another_agent_are_taken_at_any_step(hitlab: Hitlab) 
     [
         (("@1", "--action", '{"kind":"tap"}'), 1, "field kind"),
         (("@1", "--action", "{"), 1, "--action"),
+        (("@1", "--action", '{"kind":"click"}'), 2, "needs a place"),
+        (("@1", "--action", '{"kind":"click","at":[99999,5]}'), 2, "is off the screen, which is 1080 by 2400"),
+        (("@1", "--break", "app:Clok"), 2, "near it: clock"),
         (("@1", "--say", "no"), 1, "asks nothing that could be answered"),
         (("@99",), 1, "has no step 99"),
         (("@x",), 2, "no number from 1 on"),
@@ -90,6 +93,13 @@ def test_an_imported_run_and_a_seat_without_runs_are_refused(hitlab: Hitlab, mon
         assert done.code == 1
         assert "is not there for the seat participant" in done.err
     assert "is not there for the seat" in hitlab("live", "night_mode", "--headless", "--break", "1").err
+
+
+@pytest.mark.parametrize("flag", [("--persona", "tobin"), ("--log", "none"), ("--vary", "3"), ("--no-mirror",)])
+def test_an_open_run_goes_on_as_it_began(hitlab: Hitlab, flag: tuple[str, ...]) -> None:
+    done = hitlab("live", "--resume", _waiting(hitlab), "--headless", *flag)
+    assert (done.code, done.out) == (2, "")
+    assert f"{flag[0]}: was settled when the run began" in done.err
 
 
 def test_a_run_stops_at_a_breakpoint_and_goes_on(hitlab: Hitlab) -> None:
