@@ -187,16 +187,12 @@ class LabApp(App[None]):
 
         self._live_door().build(build)
 
-    def open_fork(self, trace_id: str, index: int, change: Change) -> None:
-        """Goes on from a step (from 0) of a stored run in another way, as a new run."""
+    def forked(self, trace_id: str, index: int, change: Change) -> Session:
+        """A session, not yet entered, that goes on from a step (from 0) of a stored run; not for the UI thread."""
+        from lab.fork import forked
 
-        def build() -> Session:
-            from lab.fork import forked
-
-            settings = self.settings
-            return forked(self.store, trace_id, index, change, person=settings.person, pace=settings.pace)
-
-        self._live_door().build(build)
+        settings = self.settings
+        return forked(self.store, trace_id, index, change, person=settings.person, pace=settings.pace)
 
     def open_resume(self, trace_id: str) -> None:
         """Goes on with an open run where it stands."""
@@ -243,9 +239,13 @@ class LabApp(App[None]):
         assert isinstance(room, AuthorScreen)
         room.open(task, trace_id)
 
-    def _live_door(self) -> LiveDoor:
+    def check_no_run(self) -> None:
+        """Raises `LabError` while a run is under way: there is one phone in front of a person."""
         if self.run_is_live:
             raise LabError("Live", "a run is live already.", "F3 shows it; ctrl+x twice ends it.")
+
+    def _live_door(self) -> LiveDoor:
+        self.check_no_run()
         self.switch_mode("live")
         while len(self.screen_stack) > 1:
             self.pop_screen()
@@ -348,8 +348,7 @@ class LabApp(App[None]):
 
     def report(self, error: LabError) -> None:
         """One sentence as a toast."""
-        text = plain(f"{error.message} {error.hint}".strip())
-        self.notify(text, title=plain(error.title), severity="error", timeout=10, markup=False)
+        self.notify(plain(error.said), title=plain(error.title), severity="error", timeout=10, markup=False)
 
     async def run_action(
         self,

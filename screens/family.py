@@ -126,7 +126,8 @@ class FamilyScreen(Screen[tuple[str, int]]):
         limbs = self.query_one(Tree)
         limbs.rows = message.limbs
         task = message.limbs[0].kin.task if message.limbs else ""
-        self.query_one("#family-title", Static).update(f"Family   {one_line(task)}   {len(message.limbs)} runs")
+        runs = "1 run" if len(message.limbs) == 1 else f"{len(message.limbs)} runs"
+        self.query_one("#family-title", Static).update(f"Family   {one_line(task)}   {runs}")
         limbs.changed()
         limbs.go(next((i for i, limb in enumerate(limbs.rows) if limb.kin.id == self.run), 0))
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar, cast
 
-from textual import on
+from textual import on, work
 from textual.binding import Binding, BindingType
 from textual.screen import Screen
 
 from lab.errors import LabError
+from lab.session import Session
 from lab.settings import Settings
 from lab.trace import Ended
 from screens.family import FamilyScreen
@@ -91,12 +92,29 @@ class DebugReplay(Screen[None]):
 
     @on(ForkPanel.Wanted)
     def _go_on(self, message: ForkPanel.Wanted) -> None:
-        """Goes to Live on the new run; where it cannot be made, its room says why."""
+        """Goes to Live on the new run; where it cannot be made, the panel says why and keeps what was written."""
         message.stop()
         reel = self._projector.reel
         if reel is not None:
-            cast("LabApp", self.app).open_fork(reel.id, message.index, message.change)
-            self._close_fork()
+            cast("LabApp", self.app).check_no_run()
+            self._fork.begin()
+            self._make_fork(reel.id, message)
+
+    @work(thread=True, exclusive=True, group="fork")
+    def _make_fork(self, trace_id: str, wanted: ForkPanel.Wanted) -> None:
+        app = cast("LabApp", self.app)
+        try:
+            session = app.forked(trace_id, wanted.index, wanted.change)
+        except LabError as error:
+            app.call_from_thread(self._fork.refuse, error)
+        else:
+            app.call_from_thread(self._enter_fork, session)
+
+    def _enter_fork(self, session: Session) -> None:
+        app = cast("LabApp", self.app)
+        app.check_no_run()
+        self._close_fork()
+        app.enter_live(session)
 
     def action_family(self) -> None:
         """The tree of the runs that belong together."""

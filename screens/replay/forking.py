@@ -87,6 +87,7 @@ class ForkPanel(Vertical):
         self._event: Step | Asked | None = None
         self._tree: UiTree | None = None
         self._mine = False
+        self._begun = False
         self._row = ForkRow(clock, id="fork-row")
         self._say = Input(id="fork-say", compact=True, select_on_focus=False)
         self._action = Input(id="fork-action", compact=True, select_on_focus=False, placeholder=_ACTION)
@@ -112,7 +113,7 @@ class ForkPanel(Vertical):
 
     def open(self, event: Step | Asked, started: Started) -> None:
         """Shows what happened at this step, and asks what is to happen instead."""
-        self._event, self._tree = event, event.before.tree
+        self._event, self._tree, self._begun = event, event.before.tree, False
         self._mine = started.user is not None and started.user.kind == "human"
         question = event.question
         proposal = question is not None and question.kind == "propose"
@@ -131,6 +132,16 @@ class ForkPanel(Vertical):
         (self._row if proposal else self._say if question is not None else self._action).focus()
         self._row.appear()
         self._tell()
+
+    def begin(self) -> None:
+        """The new run is being made."""
+        self._begun = True
+        self._tell("Starting the phone ...")
+
+    def refuse(self, error: LabError) -> None:
+        """The new run cannot be made; what was written stays, to be written otherwise."""
+        self._begun = False
+        self._tell(f"! {plain(error.message, lines=False)}. {plain(error.hint, lines=False)}")
 
     def close(self) -> None:
         """Takes the panel away."""
@@ -193,7 +204,7 @@ class ForkPanel(Vertical):
     @on(NearList.Meant)
     def _submitted(self, message: Message) -> None:
         message.stop()
-        if self._event is None:
+        if self._event is None or self._begun:
             return
         try:
             self.post_message(self.Wanted(self._event.index, self.change))
@@ -212,7 +223,9 @@ class ForkPanel(Vertical):
             )
             if field
         ]
-        line = f"with another {', '.join(other)}" if other else "once more from here"
+        puts = self._event is not None and self._event.question is not None
+        line = "the question is put to you" if puts else "once more from here"
+        line = f"with another {', '.join(other)}" if other else line
         self.query_one("#fork-hint", Static).update(Text(problem or f"Enter: a new run, {line}. Esc closes.", "dim"))
 
 
