@@ -248,6 +248,14 @@ def test_a_resumed_run_keeps_its_seat(hitlab: Hitlab, monkeypatch: pytest.Monkey
     assert "developer" in refused.err
 
 
+def test_a_participant_s_gate_is_refused_before_a_screen_opens(hitlab: Hitlab, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("lab.commands.runs._terminal", lambda: True)
+    done = hitlab("live", "flight_alarm", "--seat", "participant", "--gate", "ask", "--db", "x.db")
+    assert done.code == 2
+    assert "lets no actions through. Leave out --gate." in done.err
+    assert hitlab("traces", "--db", "x.db", "--json").json == []
+
+
 def test_an_error_and_its_hint_are_two_sentences(hitlab: Hitlab) -> None:
     assert "no terminal here. Add --headless" in hitlab("live", "usual_lunch").err
 

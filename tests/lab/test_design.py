@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from lab.design import editing, outline
-from lab.design.drafting import chained, of_golden, of_run, shipped, texts, unit_of, visits
+from lab.design.drafting import begun, chained, of_golden, of_run, shipped, texts, unit_of, visits
 from lab.design.drawing import drawn
 from lab.design.parts import as_yaml, read_parts
 from lab.design.revision import Design, Section, items, tidy
 from lab.design.soundness import problems
 from lab.errors import LabError
-from lab.task import Branch, Criterion, GoldenStep, InformationUnit, Rubric, Tdg, TdgNode, load_task
+from lab.task import Branch, Criterion, GoldenStep, InformationUnit, Rubric, Task, Tdg, TdgNode, load_task
 from lab.trace import Action, Observation, Proposed, Question, Step
 from lab.uitree import Bounds, Node, UiTree
 from lab.wire import convert, read_yaml
@@ -192,6 +192,12 @@ def test_golden_steps_become_a_chain() -> None:
         ("Open Notes", "fixed"), ("Type the name", "fixed"), ("Ask which", "flexible"),
     ]  # fmt: skip
     assert len(drafted.tdg.edges) == 2
+
+
+def test_a_task_without_golden_steps_says_so() -> None:
+    task = Task(id="imported", kind="general", title="An imported one", instruction="Do it.")
+    with pytest.raises(LabError, match="has no golden steps"):
+        begun("golden", task, None)
 
 
 def seen(package: str, *labels: str) -> Observation:

@@ -192,6 +192,24 @@ async def test_a_run_is_left_and_gone_on_with(store: Store, settings: Settings, 
         again.session.leave()
 
 
+async def test_a_run_that_this_seat_cannot_have_is_said_in_its_place_and_left_unbegun(
+    store: Store, settings: Settings, until: Until
+) -> None:
+    from lab.spec import Spec
+
+    store.import_run(asking_run())
+    spec = Spec(
+        Task("ask", "general", "", "Ask me."), agent=f"recorded:{ASKING}", user="human", seat="participant", gate="ask"
+    )
+    app = LabApp(store, settings, Opening("live", spec=spec))
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: "lets no actions through. Leave out --gate." in painted(app))
+        assert not app.run_is_live
+        await pilot.press("ctrl+q")
+        await until(pilot, lambda: not app.is_running)
+    assert [run.id for run in store.summaries()] == [ASKING]
+
+
 async def test_letters_typed_into_a_field_are_only_letters(full: Store, settings: Settings) -> None:
     app = LabApp(full, settings)
     async with app.run_test() as pilot:

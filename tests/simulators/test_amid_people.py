@@ -19,6 +19,11 @@ from tests.simulators.playing import Blind, first_state, fitting, persona, play,
 
 ACTIVE = [name for name in sorted(library.tasks()) if not any(c.run == "silent" for c in task_named(name).checks)]
 
+NOTIFIED = [
+    name for name in ACTIVE if task_named(name).kind == "proactive" and task_named(name).phone.get("notifications")
+]
+"""What a notification calls for is not seen once that is gone from sight: the agent looks at no list of them."""
+
 
 class Meddling:
     """A person who, at one turn, does something else instead of what is proposed."""
@@ -42,7 +47,7 @@ INSTEAD = [None, Action("navigate_home"), Action("navigate_back"), Action("open_
 def test_it_goes_on_from_wherever_a_person_leaves_the_phone(name: str) -> None:
     task = task_named(name)
     whole = len(fitting(name).steps)
-    for number, turn in enumerate(range(1, whole - 1, 4)):
+    for number, turn in enumerate(range(1, whole - 1, max(4, whole // 5))):
         action = INSTEAD[number % len(INSTEAD)]
         played = play(
             task, persona(task.persona), library.script(name), state=first_state(task, 0), gate=Meddling(turn, action)
@@ -81,8 +86,15 @@ def test_a_held_back_agent_gives_up_with_a_reason() -> None:
     assert "let through" in last.thought
 
 
-@pytest.mark.parametrize("kind", ["largest", "open chat", "left searches", "quick settings"])
-@pytest.mark.parametrize("name", ACTIVE)
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        (name, kind)
+        for name in ACTIVE
+        for kind in ("largest", "open chat", "left searches", "quick settings")
+        if not (kind == "open chat" and name in NOTIFIED)
+    ],
+)
 def test_it_begins_from_any_state_of_the_phone(name: str, kind: str) -> None:
     task = task_named(name)
     phone = Blind(state=first_state(task, 5))

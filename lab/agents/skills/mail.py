@@ -147,11 +147,14 @@ def _address(work: Work, name: str) -> Doing[None]:
     field = next((f for f in work.fields() if f.desc.strip().casefold() in ("to", "收件人", "recipients")), None)
     if field is None:
         raise GiveUp("I found no place for whom the mail is for")
+    if field.text.strip() and field.text in str(work.known.get(("suggested", name), "")):
+        return  # somebody came between, and what was chosen before stands there
     yield from work.fill(field, name, f"The mail is for {name}.")
     rows = [
         n for n in work.nodes() if n.clickable and mentions(work.words_of(n), name) and not n.cls.endswith("EditText")
     ]
     if rows:
+        work.known["suggested", name] = work.words_of(rows[0])
         yield from work.tap(rows[0], f"I choose {work.words_of(rows[0])[:60]!r}.")
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from textual import events
 
-from lab.design.drafting import shipped
+from lab.design.drafting import chained, shipped
 from lab.design.parts import as_yaml
 from lab.design.revision import Design, first_draft, following, subject_of
 from lab.session import Session
@@ -313,6 +313,24 @@ async def test_two_people_at_once_are_told_and_one_settles(full: Store, until: U
         await press(pilot, "M")
         await until(pilot, lambda: "✓ sound" in painted(app))
         assert kept(full, task) == mine
+
+
+async def test_what_others_drafted_meanwhile_is_looked_at_before_it_is_settled(full: Store, until: Until) -> None:
+    task = full.asked_in(WHOLE)
+    app = author(full, WHOLE)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: ready(app))
+        await press(pilot, "a")
+        theirs = first_draft(subject_of(task), BO, Design())
+        full.append_revision(theirs)
+        await press(pilot, "a")
+        await until(pilot, lambda: "nothing of them is lost" in painted(app))
+        full.append_revision(following(theirs, "draft", BO, design=Design(chained([TdgNode("later", "Later")]))))
+        await press(pilot, "M")
+        assert len(full.design_heads(subject_of(task))) == 2
+        await press(pilot, "M")
+        await until(pilot, lambda: "✓ sound" in painted(app))
+        assert kept(full, task) == design(app)
 
 
 async def test_what_was_frozen_meanwhile_refuses_and_what_was_typed_goes_into_the_next_version(

@@ -21,8 +21,9 @@ from simulators.phone.shots import at
     [
         ("Navigate up", "←"), ("Delete contact", "⌫"), ("Remove from favourites", "★"), ("Add to favourites", "☆"),
         ("Not starred", "☆"), ("Starred", "★"), ("Send", "➤"), ("More options", "⋮"),
+        ("Mark as unread", "✉"), ("Older photo", "→"), ("Pinned messages", "⚑"), ("Checklist", "☑"),
         ("More", "+"), ("Next hour", "+"), ("Previous hour", "−"), ("搜索", "⌕"),
-        ("Archive", "Arc"), ("归档", "归档"), ("!", ""),
+        ("Archive", "↧"), ("归档", "↧"), ("Cart, 2 items", "Car"), ("翻译", "翻译"), ("!", ""),
     ],
 )  # fmt: skip
 def test_a_description_has_a_sign_or_its_first_letters(desc: str, mark: str) -> None:
