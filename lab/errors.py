@@ -20,7 +20,11 @@ class LabError(Exception):
     @property
     def sentence(self) -> str:
         """Title, message and hint as one line."""
-        said = f"{self.title}: {self.message}"
+        return f"{self.title}: {self.said}"
+
+    @property
+    def said(self) -> str:
+        """Message and hint as one line, for where the title stands above it."""
         if not self.hint:
-            return said
-        return f"{said}{'' if said.endswith(('.', '!', '?')) else '.'} {self.hint}"
+            return self.message
+        return f"{self.message}{'' if self.message.endswith(('.', '!', '?')) else '.'} {self.hint}"

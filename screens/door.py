@@ -59,10 +59,15 @@ class LiveDoor(Screen[None]):
         """Shows a session that is built."""
         from screens.live.live import LiveScreen
 
+        try:
+            screen = LiveScreen(session)
+        except LabError as error:
+            self._say(f"{error.sentence}\n\nEsc goes back to Home.")
+            return
         self._say("This run is over or was left. Home (F2) lists it.")
         app = cast("LabApp", self.app)
         app.session = session
-        app.push_screen(LiveScreen(session))
+        app.push_screen(screen)
         app.call_after_refresh(app.fit)
 
     def _say(self, text: str) -> None:

@@ -58,6 +58,8 @@ def live(args: argparse.Namespace) -> int:
     with open_store(settings) as store:
         spec, resume = _spec(args, settings, store, headless=headless)
         if not headless:
+            if spec.gate == "ask" and spec.seat != "developer":
+                raise LabError("live", f"a {spec.seat} lets no actions through", "Leave out --gate.", code=2)
             from screens.app import Opening
 
             settings = msgspec.structs.replace(settings, seat=spec.seat)
@@ -204,7 +206,7 @@ def run_headless(args: argparse.Namespace, session: Session) -> int:
         from lab.commands.telling import tell_run, tell_stop
 
         tell_run(trace, str(store.path))
-        tell_stop(result.stopped)
+        tell_stop(result.stopped, session.spec.breaks)
     return code
 
 

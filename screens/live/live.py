@@ -132,8 +132,8 @@ class LiveScreen(DebugRoom):
             self._close(self._question, self._bench)
             self._result.failed(message.error)
         else:
-            text = plain(f"{message.error.message} {message.error.hint}".strip())
-            self.notify(text, title=plain(message.error.title), severity="error", markup=False)
+            error = message.error
+            self.notify(plain(error.said), title=plain(error.title), severity="error", markup=False)
         self._tell()
 
     # -- the question ----------------------------------------------------------------------------------------

@@ -102,7 +102,7 @@ async def test_what_an_action_or_a_worker_refuses_is_a_toast(store: Store, setti
         await pilot.press("f3")
         assert "Live: no run is live. Enter on a task in Home (F2) starts one." in toasts(app)
         app.run_worker(refuse, thread=True)
-        await until(pilot, lambda: "disk: [b]is full[/b] Make room." in toasts(app))
+        await until(pilot, lambda: "disk: [b]is full[/b]. Make room." in toasts(app))
         await until(pilot, lambda: "[b]is full[/b]" in painted(app))
         assert app.is_running
 
