@@ -12,8 +12,9 @@ from lab.uitree import Bounds, UiTree
 from screens.phone.fit import Fit
 from screens.phone.glyphs import glyphs, width_of
 from screens.phone.icons import icons
-from screens.phone.ink import any_along, from_edges, inked, paper_of, spans_of
+from screens.phone.ink import inked, paper_of
 from screens.phone.items import Words, rounded
+from screens.phone.outlines import any_along, from_edges, spans_of
 from screens.phone.paint import BLANK, Cells
 from screens.phone.paint import rounded as rounded_colour
 from screens.phone.typeset import Placed
@@ -72,10 +73,15 @@ def controls(tree: UiTree, size: tuple[int, int]) -> list[Control]:
 def look(control: Control, raw: Grid, scale: tuple[int, int], texts: Sequence[Bounds]) -> Seen | None:
     """Where a control is drawn in a picture reduced by `scale`; None where nothing there is surely one.
 
-    It is looked for before the first of the `texts` (their ink) that stand in its box, a switch after the last.
+    It is looked for before the first of the `texts` (their ink) that stand in its box, then after the last; a switch
+    only there.
     """
+    found = (_look(control, room, raw, scale) for room in _rooms(control, texts))
+    return next((one for one in found if one is not None), None)
+
+
+def _look(control: Control, box: Bounds, raw: Grid, scale: tuple[int, int]) -> Seen | None:
     across, down = scale
-    box = _room(control, texts)
     rows = slice(box.top // down, min(-(-box.bottom // down), raw.shape[0]))
     columns = slice(box.left // across, min(-(-box.right // across), raw.shape[1]))
     pixels = raw[rows, columns]
@@ -103,15 +109,16 @@ def look(control: Control, raw: Grid, scale: tuple[int, int], texts: Sequence[Bo
     return Seen(control, ink, place, raw[place].copy(), colour, paper)
 
 
-def _room(control: Control, texts: Sequence[Bounds]) -> Bounds:
-    """The part of a control's box that its words leave to it; a little more where it has none and may fill its box."""
+def _rooms(control: Control, texts: Sequence[Bounds]) -> list[Bounds]:
+    """The parts of a control's box that its words leave to it; a little more where it has none and may fill its box."""
     box = control.box
     inside = [text for text in texts if box.holds(*text.center)]
     if not inside:
-        return Bounds(max(0, box.left - _SPARE), max(0, box.top - _SPARE), box.right + _SPARE, box.bottom + _SPARE)
+        return [Bounds(max(0, box.left - _SPARE), max(0, box.top - _SPARE), box.right + _SPARE, box.bottom + _SPARE)]
+    after = box._replace(left=min(max(text.right for text in inside), box.right))
     if control.kind == "switch":
-        return box._replace(left=min(max(text.right for text in inside), box.right))
-    return box._replace(right=max(min(text.left for text in inside), box.left))
+        return [after]
+    return [box._replace(right=max(min(text.left for text in inside), box.left)), after]
 
 
 def _blob(mask: Mask, kind: Kind, scale: tuple[int, int]) -> tuple[int, int, int, int] | None:

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from screens.phone.outlines import FAINT, LINE, any_along, drop_outline, from_edges, spans_of
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -78,6 +80,8 @@ def find_ink(pixels: Grid, wanted: Shape, scale: tuple[float, float], sure: bool
     mask = inked(pixels, paper, flat)
     if mask[0, 0] or mask[0, -1] or mask[-1, 0] or mask[-1, -1]:
         mask &= ~from_edges(mask)
+    if flat and mask[:, :LINE].any() and mask[:, -LINE:].any():
+        drop_outline(mask, inked(pixels, paper, True, FAINT))
     _drop_frame(mask)
     likely = _likely(mask, _bands(mask, wanted, sure), wanted, scale, sure)
     if not sure and (not likely or likely[0][0] > 0.6):
@@ -119,14 +123,17 @@ def paper_of(pixels: Grid) -> tuple[int, bool]:
     return paper, many >= _FLAT * pixels.size
 
 
-def inked(pixels: Grid, paper: int, flat: bool) -> Mask:
-    """Which pixels are ink: those that differ from the paper, or, on a picture, from what is around them."""
+def inked(pixels: Grid, paper: int, flat: bool, bits: np.uint32 = _STANDS_OUT) -> Mask:
+    """Which pixels are ink: those that differ from the paper, or, on a picture, from what is around them.
+
+    `bits` are those of a difference's channels of which any makes ink of a pixel on flat paper.
+    """
     if not flat:
         return _strokes(pixels)
     values = np.ascontiguousarray(pixels).view(np.uint8)
     ground = np.full((1, pixels.shape[1]), paper, np.uint32).view(np.uint8)
     apart = (np.maximum(values, ground) - np.minimum(values, ground)).view(np.uint32)
-    ink: Mask = (apart & _STANDS_OUT) != 0
+    ink: Mask = (apart & bits) != 0
     return ink
 
 
@@ -143,40 +150,12 @@ def _strokes(pixels: Grid) -> Mask:
     return lighter if int(apart.max()) >= -int(apart.min()) else darker
 
 
-def from_edges(mask: Mask) -> Mask:
-    """Ink that runs in from an edge without a gap: what lies around a button's round corners is not its text."""
-    run = np.logical_and.accumulate
-    inward = run(mask, axis=1) | run(mask[:, ::-1], axis=1)[:, ::-1]
-    upward: Mask = inward | run(mask, axis=0) | run(mask[::-1], axis=0)[::-1]
-    return upward
-
-
 def _drop_frame(mask: Mask) -> None:
     """Clears lines that cross the whole box: a field's outline, a rule below it."""
     height, width = mask.shape
     if height >= 6 and width >= 12:
         mask[np.count_nonzero(mask, axis=1) > 0.85 * width] = False
         mask[:, np.count_nonzero(mask, axis=0) > 0.85 * height] = False
-
-
-def any_along(mask: Mask, axis: int) -> Mask:
-    """Along which of the other axis there is any ink."""
-    some: Mask = np.logical_or.reduce(mask, axis=axis)
-    return some
-
-
-def spans_of(full: Mask, gap: float) -> list[tuple[int, int]]:
-    """Runs of true, joined across gaps of up to `gap`."""
-    padded = np.zeros(len(full) + 2, np.bool_)
-    padded[1:-1] = full
-    edges = np.flatnonzero(padded[1:] != padded[:-1]).tolist()
-    spans: list[tuple[int, int]] = []
-    for start, end in zip(edges[0::2], edges[1::2], strict=True):
-        if spans and start - spans[-1][1] <= gap:
-            spans[-1] = spans[-1][0], end
-        else:
-            spans.append((start, end))
-    return spans
 
 
 def _bands(mask: Mask, wanted: Shape, sure: bool) -> list[tuple[int, int, float, int]]:

@@ -100,3 +100,19 @@ def test_nothing_is_told_where_no_such_control_is_seen(drawn: tuple[int, int, in
         ImageDraw.Draw(image).rectangle(drawn, "black")
     box = Node(Bounds(40, 900, 1040, 1050), cls="android.widget.CheckBox", checkable=True, checked=True)
     assert not Painter().paint(Shot(image.tobytes(), image.size, UiTree((box,))), VIEWS[1]).texts
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_a_box_behind_its_words_is_told_there(dark: bool) -> None:
+    said = list(lines(Painter().paint(seen(at("social", "close_friends", {}, dark=dark)), VIEWS[1])).values())
+    assert sum(line.endswith("☑") for line in said) == 2
+    assert sum(line.endswith("☐") for line in said) == 3
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_words_in_an_outline_stand_where_they_are_written(dark: bool) -> None:
+    painted = Painter().paint(seen(at("marrowby", "filter", {}, dark=dark)), VIEWS[0])
+    begins = {"".join(glyph.text for glyph in text.line): text.column for text in painted.texts}
+    assert begins["From"] < begins["Cream"] < begins["Up to"] < begins["Green"]
+    assert abs(begins["Black"] - begins["White"]) <= 1
+    assert "Label" in "".join(lines(Painter().paint(seen(at("clock", "alarm", {}, dark=dark)), VIEWS[0])).values())
