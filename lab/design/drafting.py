@@ -51,7 +51,7 @@ def shipped(task: Task) -> Design:
 def of_golden(steps: Sequence[GoldenStep]) -> Design:
     """A chain with a node for each golden step that does something; a step that asks is flexible."""
     nodes: list[TdgNode] = []
-    for step, following in zip(steps, [*steps[1:], None], strict=True):
+    for step, following in zip(steps, [*steps, None][1:], strict=True):
         leads_on = step.kind == "click" and following is not None and following.kind == "input_text"
         if step.kind in _PASSING or step.kind == "status" or leads_on:
             continue
