@@ -127,9 +127,12 @@ def forked(
 def rewound(session: Session, index: int, agent: Agent | None = None) -> Session:
     """A live run's fork at step `index` (from 0), not yet started; the run itself is ended as stopped, and says so."""
     spec = session.spec
-    breaks = [point.spec for point in session.breakpoints.all if point.on]
+    breaks = [point.spec for point in session.breakpoints.all]
     run, person, pace = session.trace_id, spec.person, spec.pace
     again = forked(session.store, run, index, person=person, pace=pace, breaks=breaks, spec=spec, agent=agent)
+    for point in session.breakpoints.all:
+        if not point.on:
+            again.breakpoints.toggle(point.spec)
     again.gate.asking = session.gate.asking
     session.stop(f"rewound to step {index + 1} as run {again.trace_id}")
     return again

@@ -49,7 +49,11 @@ def _change(args: argparse.Namespace) -> Change:
 
     action: Action | None = None
     if args.action is not None:
-        action = decode(args.action, Action, "--action")
+        try:
+            action = decode(args.action, Action, "--action")
+        except LabError as error:
+            hint = error.hint or "`hitlab schema action` says what it may hold."
+            raise LabError(error.title, error.message, hint, code=error.code) from error
     return Change(args.say, args.decision, action, args.agent, args.persona, args.log, args.user)
 
 

@@ -41,9 +41,11 @@ def _count(n: int, what: str) -> str:
     return f"{n} {what if n == 1 else 'replies' if what == 'reply' else f'{what}s'}"
 
 
-def tell_stop(stopped: Stopped | None) -> None:
-    """At which breakpoint a run was left open, and what waits there."""
+def tell_stop(stopped: Stopped | None, breaks: tuple[str, ...] = ()) -> None:
+    """At which breakpoint a run was left open, and what waits there; or that none of `breaks` held."""
     if stopped is None:
+        if breaks:
+            say(f"passed by without a stop: {', '.join(breaks)}")
         return
     say(f"stopped at breakpoint {stopped.breakpoint}, before step {stopped.step}; not yet done:")
     say(f"        {in_words(stopped.action)}" + (f" ({stopped.thought})" if stopped.thought else ""))

@@ -57,7 +57,7 @@ def test_another_action_and_another_agent_are_taken_at_any_step(hitlab: Hitlab) 
     ("more", "code", "words"),
     [
         (("@1", "--action", '{"kind":"tap"}'), 1, "field kind"),
-        (("@1", "--action", "{"), 1, "--action"),
+        (("@1", "--action", "{"), 1, "schema action"),
         (("@1", "--action", '{"kind":"click"}'), 2, "needs a place"),
         (("@1", "--action", '{"kind":"click","at":[99999,5]}'), 2, "is off the screen, which is 1080 by 2400"),
         (("@1", "--break", "app:Clok"), 2, "near it: clock"),
@@ -110,5 +110,7 @@ def test_a_run_stops_at_a_breakpoint_and_goes_on(hitlab: Hitlab) -> None:
     assert (result["status"], result["steps"], result["stopped"]["step"]) == ("open", 1, 2)
     told = hitlab("live", "--resume", result["trace"], "--headless", "--break", "3").out
     assert "stopped at breakpoint step:3, before step 3; not yet done:" in told
+    fork = hitlab("fork", f"{result['trace']}@2", "--headless", "--break", "step:29")
+    assert "passed by without a stop: step:29" in fork.out
     done = hitlab("live", "--resume", result["trace"], "--headless", "--json")
     assert (done.json["status"], done.json["stopped"]) == ("completed", None)

@@ -233,12 +233,14 @@ def test_a_live_run_is_rewound_and_ends_saying_where_it_went_on(store: Store) ->
     session.start()
     while not came:
         session.join(0.01)
+    session.breakpoints.add("app:Notes")
+    session.breakpoints.toggle("app:Notes")
     again = rewound(session, 1, agent=agent)
     old, new = store.trace(session.trace_id), store.trace(again.trace_id)
     assert old.ended is not None
     assert (old.status, old.ended.reason) == ("stopped", f"rewound to step 2 as run {again.trace_id}")
     assert (new.status, new.parent, len(new.steps)) == ("open", old.id, 1)
-    assert [point.spec for point in again.breakpoints.all] == ["step:9"]
+    assert [(point.spec, point.on) for point in again.breakpoints.all] == [("step:9", True), ("app:Notes", False)]
     assert ran(again).status == "completed"
 
 
