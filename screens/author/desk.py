@@ -152,7 +152,11 @@ class Desk:
             self.draft(unkept, "what was typed meanwhile")
 
     def settle(self, *, mine: bool) -> None:
-        """Says which of two drafts stands: this person's, or the other one."""
+        """Says which of two drafts stands: this person's, or the other one; both as they are seen here."""
+        seen = {one.id for one in self.heads}
+        self.load()
+        if seen != {one.id for one in self.heads}:
+            raise LabError(f"design of {self.task.id}", "was changed meanwhile; nothing was settled.", "Look again.")
         head = self.head
         if head is None or not self.others:
             raise LabError(f"design of {self.task.id}", "has one draft; there is nothing to settle.")
