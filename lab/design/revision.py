@@ -223,7 +223,7 @@ def _check_judge(what: str, new: Revision, authors: Collection[str]) -> None:
         raise LabError(
             what,
             f"was drafted by {new.by.id}; another person verifies it.",
-            "--as CODE says who sits here; R takes a submitted design back into a draft.",
+            "--as CODE says who sits here; R (or --reopen) takes a submitted design back into a draft.",
         )
     objected = [key for key, words in new.marks.items() if words]
     if new.act == "verify" and objected:
