@@ -148,7 +148,9 @@ def _run_commands(commands: Commands) -> None:
     live = _command(commands, "live", "lab.commands.runs:live", "run a task: an agent works, a person answers")
     live.add_argument("task", nargs="?", metavar="TASK", help="a built-in task's name or a task file")
     live.add_argument("--resume", metavar="ID", help="go on with an open run: phone, dialogue and draft as they were")
-    live.add_argument("--agent", metavar="NAME", help="rule (default), model:NAME, process:COMMAND, recorded:ID")
+    live.add_argument(
+        "--agent", metavar="NAME", help="rule (default), model:NAME, model+memory:NAME, process:COMMAND, recorded:ID"
+    )
     live.add_argument("--user", metavar="WHO", help="human (default on a screen), script, or script:FILE")
     live.add_argument("--persona", metavar="NAME", help="another persona: a built-in name or a profile file")
     live.add_argument("--log", choices=("clean", "noise", "none"), help="which history the agent sees")
@@ -176,7 +178,10 @@ def _batch_commands(commands: Commands) -> None:
     kinds = ("general", "personalized", "proactive")
     run.add_argument("--kind", dest="kinds", action="append", choices=kinds, help="only these (may be given again)")
     run.add_argument(
-        "--agent", default="rule", metavar="NAME", help="rule (default), model:NAME, process:COMMAND, recorded:ID"
+        "--agent",
+        default="rule",
+        metavar="NAME",
+        help="rule (default), model:NAME, model+memory:NAME, process:COMMAND, recorded:ID",
     )
     run.add_argument("--user", default="script", metavar="WHO", help="script (default: the task's own) or script:FILE")
     run.add_argument("--persona", metavar="NAME", help="another persona: a built-in name or a profile file")

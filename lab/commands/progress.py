@@ -40,7 +40,7 @@ class Progress:
         self._over += 1
         score = "no score" if attempt.score is None else f"score {attempt.score:g}"
         line = f"{self._over}/{self.total} {self._named(task, attempt.attempt)}: {attempt.status}, {score}"
-        line += f", {attempt.steps} steps, {attempt.seconds:.1f} s"
+        line += f", {attempt.steps} step{'' if attempt.steps == 1 else 's'}, {attempt.seconds:.1f} s"
         line += f": {plain(attempt.reason, lines=False)}" if attempt.status == "failed" else ""
         if self._bar is None or self._row is None:
             sys.stderr.write(line + "\n")

@@ -224,6 +224,14 @@ time.sleep(600)
         assert store.trace(second["trace"]).status == "stopped"
 
 
+def test_one_step_is_counted_as_one(hitlab: Hitlab, tmp_path: Path) -> None:
+    (tmp_path / "one.yaml").write_text(OPEN_TASK, encoding="utf-8")
+    (tmp_path / "silent.yaml").write_text("replies: []\n", encoding="utf-8")
+    agent = program(tmp_path, 'observed(); say(kind="status", status="complete")')
+    done = hitlab("run", "one.yaml", "--user", "script:silent.yaml", "--db", "x.db", "--agent", agent)
+    assert ", 1 step, " in done.err
+
+
 def test_a_terminal_gets_a_bar(tmp_path: Path) -> None:
     ours, theirs = pty.openpty()
     command = started(tmp_path, "--agent", program(tmp_path, OPENS), stderr=theirs)
