@@ -20,7 +20,7 @@ HERE = Path(__file__).parent
 _LISTED = {
     "task": "`hitlab tasks` lists tasks; a file of yours does as well.",
     "persona": "`hitlab personas` lists them; a profile of yours does as well.",
-    "script": "A script is named after the task it answers in, or is a file: script:me.yaml.",
+    "script": "A built-in one is named after the task it answers in; --user script:FILE takes yours.",
 }
 """Where the names are, by what was looked for."""
 
