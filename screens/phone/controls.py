@@ -15,7 +15,7 @@ from screens.phone.icons import icons
 from screens.phone.ink import inked, paper_of
 from screens.phone.items import Words, rounded
 from screens.phone.outlines import any_along, from_edges, spans_of
-from screens.phone.paint import BLANK, Cells
+from screens.phone.paint import BLANK, UPPER, Cells, between
 from screens.phone.paint import rounded as rounded_colour
 from screens.phone.typeset import Placed
 
@@ -186,10 +186,14 @@ def clear(phone: Cells, mean: Grid, told: Sequence[Placed], fit: Fit) -> None:
     """Takes the pictures of those controls out of the cells, and of their means, whose state is told in characters."""
     for one in told:
         ink, ground = one.words.ink, rounded_colour(np.array(one.words.paper, np.uint32))
-        rows = slice(int(fit.row(ink.top)), math.ceil(fit.row(ink.bottom)))
+        first, last = int(2 * fit.row(ink.top)), math.ceil(2 * fit.row(ink.bottom))
         columns = slice(int(fit.column(ink.left)), math.ceil(fit.column(ink.right)))
-        phone.codes[rows, columns] = BLANK
-        phone.fg[rows, columns] = phone.bg[rows, columns] = mean[rows, columns] = ground
+        # Half a cell at a time: what lies above or below in the other half may stand on another ground.
+        upper, lower = slice((first + 1) // 2, (last + 1) // 2), slice(first // 2, last // 2)
+        phone.fg[upper, columns] = phone.bg[lower, columns] = ground
+        part = slice(first // 2, (last + 1) // 2), columns
+        phone.codes[part] = np.where(phone.fg[part] == phone.bg[part], np.uint32(BLANK), np.uint32(UPPER))
+        mean[part] = between(phone.fg[part], phone.bg[part])
 
 
 def _rows(one: Seen, texts: Sequence[Placed], fit: Fit) -> list[int]:

@@ -116,3 +116,10 @@ def test_words_in_an_outline_stand_where_they_are_written(dark: bool) -> None:
     assert begins["From"] < begins["Cream"] < begins["Up to"] < begins["Green"]
     assert abs(begins["Black"] - begins["White"]) <= 1
     assert "Label" in "".join(lines(Painter().paint(seen(at("clock", "alarm", {}, dark=dark)), VIEWS[0])).values())
+
+
+def test_what_a_switch_leaves_behind_stays_on_its_card() -> None:
+    painted = Painter().paint(seen(at("settings", "wifi", {})), VIEWS[0])
+    switch = next(text for text in painted.texts if "".join(glyph.text for glyph in text.line) == "━━━●")
+    below = painted.cells.bg[switch.row + 1]
+    assert below[switch.column + 1] == below[20]
