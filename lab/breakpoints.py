@@ -10,7 +10,8 @@ import msgspec
 
 from lab.errors import LabError
 from lab.seams import Screen
-from lab.trace import ActionKind, Proposed, Step
+from lab.trace import Step
+from lab.turn import ActionKind, Proposed
 from lab.uitree import UiTree
 
 Kind = Literal["step", "action", "app", "text", "ask"]

@@ -10,21 +10,8 @@ from lab.errors import LabError
 from lab.plain import plain
 from lab.seams import Agent, Brief, Device, Gate, Screen, User, Withdrawn
 from lab.stamp import now
-from lab.trace import (
-    ENDING,
-    Acting,
-    Action,
-    Answered,
-    AnyEvent,
-    Asked,
-    Decision,
-    Ended,
-    Observation,
-    Proposed,
-    Question,
-    Reply,
-    Step,
-)
+from lab.trace import Acting, Answered, AnyEvent, Asked, Ended, Step
+from lab.turn import ENDING, Action, Decision, Observation, Proposed, Question, Reply
 
 
 class Keep(Protocol):

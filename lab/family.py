@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from lab.trace import Forked, Kin
+from lab.records import Kin
+from lab.trace import Forked
 
 
 class Limb(NamedTuple):

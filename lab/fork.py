@@ -10,27 +10,14 @@ import msgspec
 from lab.episode import Given
 from lab.errors import LabError
 from lab.lacking import lacking
+from lab.records import Imported
 from lab.seams import Agent
 from lab.session import Beginning, Session
 from lab.spec import Spec, stored_spec
 from lab.stamp import now, uuid7
 from lab.task import Actor, Persona
-from lab.trace import (
-    ENDING,
-    Action,
-    AnyEvent,
-    Asked,
-    Conditions,
-    Decision,
-    Forked,
-    Imported,
-    Proposed,
-    Question,
-    Reply,
-    Started,
-    Trace,
-    fold,
-)
+from lab.trace import AnyEvent, Asked, Conditions, Forked, Started, Trace, fold
+from lab.turn import ENDING, Action, Decision, Proposed, Question, Reply
 from store.store import Store
 
 Log = Literal["clean", "noise", "none"]

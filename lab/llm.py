@@ -21,10 +21,11 @@ from typing import Any, Literal, NamedTuple, TypeVar
 from msgspec.structs import replace
 
 from lab.errors import LabError
+from lab.records import Blob
 from lab.seams import Withdrawn
 from lab.settings import Settings
-from lab.trace import Blob, Usage
 from lab.tried import KEYS, NoKey, TooLate, Tried, failed, without_secrets
+from lab.turn import Usage
 
 T = TypeVar("T")
 

@@ -8,8 +8,10 @@ from typing import Any
 import msgspec
 
 from lab.design.revision import Design, Parts, RevisionLine, State
+from lab.records import TraceLine, Verdict
 from lab.task import Kind, LogEntry, Task
-from lab.trace import Action, AnyEvent, Ended, Spent, Started, Step, TraceLine, Verdict
+from lab.trace import AnyEvent, Ended, Started, Step
+from lab.turn import Action, Spent
 from lab.wire import encode
 
 

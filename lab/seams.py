@@ -8,8 +8,10 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import msgspec
 
+from lab.records import Blob
 from lab.task import Actor, Kind
-from lab.trace import Action, Blob, Decision, DeviceInfo, Point, Proposed, Question, Reply, Step
+from lab.trace import DeviceInfo, Step
+from lab.turn import Action, Decision, Point, Proposed, Question, Reply
 from lab.uitree import UiTree
 
 

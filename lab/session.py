@@ -15,29 +15,13 @@ from lab.breakpoints import REASON, Breakpoints, Stop
 from lab.control import Control
 from lab.errors import LabError
 from lab.mailbox import Mailbox
+from lab.records import Blob
 from lab.seams import Agent, Closable, Device, Illustrated, Interruptible, Screen, User, Withdrawn
 from lab.spec import Spec, agent_of, brief_of, phone_of
 from lab.stamp import monotonic_ms, now, uuid7
 from lab.task import Actor
-from lab.trace import (
-    Acting,
-    Action,
-    AnyEvent,
-    Blob,
-    Conditions,
-    Decision,
-    Ended,
-    Observation,
-    Paused,
-    Proposed,
-    Question,
-    Reply,
-    Resumed,
-    Started,
-    Step,
-    Trace,
-    fold,
-)
+from lab.trace import Acting, AnyEvent, Conditions, Ended, Paused, Resumed, Started, Step, Trace, fold
+from lab.turn import Action, Decision, Observation, Proposed, Question, Reply
 from lab.wire import decode, encode
 from simulators.human import HumanGate, HumanUser
 from store.store import Store

@@ -10,7 +10,7 @@ from email.utils import parsedate_to_datetime
 from typing import NamedTuple
 
 from lab.plain import plain
-from lab.trace import Usage
+from lab.turn import Usage
 
 KEYS = "hitlab reads keys from there only."
 _TRY_AGAIN = {408, 409, 425, 429}

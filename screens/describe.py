@@ -6,7 +6,9 @@ import json
 from datetime import UTC, datetime
 
 from lab.plain import plain
-from lab.trace import Action, Point, Spent, Step, Summary, Usage
+from lab.records import Summary
+from lab.trace import Step
+from lab.turn import Action, Point, Spent, Usage
 from lab.uitree import UiTree
 
 _POINTED = {"click": "tap", "double_tap": "double tap", "long_press": "long press"}

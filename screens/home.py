@@ -15,8 +15,8 @@ from textual.widgets import Footer, Input, Static
 
 from lab.design.revision import subject_of
 from lab.errors import LabError
+from lab.records import Summary
 from lab.settings import Settings
-from lab.trace import Summary
 from screens.describe import one_line
 from screens.lines import Lines
 from screens.seats import may_author, may_debug, may_run

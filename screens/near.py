@@ -10,7 +10,7 @@ from textual.content import Content
 from textual.message import Message
 
 from lab.nearest import Near, nearest
-from lab.trace import Point
+from lab.turn import Point
 from lab.uitree import UiTree
 from screens.describe import one_line, point_words
 from screens.lines import Lines

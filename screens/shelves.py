@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 from textual.content import Content
 
+from lab.records import Summary
 from lab.settings import Settings
-from lab.trace import Summary
 from screens.describe import one_line, score_words, status_words, waits, when
 from screens.lines import Lines
 from screens.seats import may_run, sees_outcomes

@@ -10,7 +10,8 @@ from contextlib import AbstractContextManager, nullcontext
 from lab.mailbox import Mailbox
 from lab.seams import Screen, Withdrawn
 from lab.task import Actor
-from lab.trace import Action, Decision, Proposed, Question, Reply, Step
+from lab.trace import Step
+from lab.turn import Action, Decision, Proposed, Question, Reply
 
 
 class HumanUser:

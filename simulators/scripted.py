@@ -14,7 +14,8 @@ from lab.errors import LabError
 from lab.seams import Withdrawn
 from lab.stamp import now
 from lab.task import Actor
-from lab.trace import Question, Reply, Step
+from lab.trace import Step
+from lab.turn import Question, Reply
 from lab.wire import convert, read_file, read_yaml
 
 UNPREPARED = "I don't mind, you decide."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import struct
 
-from lab.trace import Point
+from lab.turn import Point
 
 _PNG = b"\x89PNG\r\n\x1a\n"
 _JPEG_SIZES = frozenset({*range(0xC0, 0xD0)} - {0xC4, 0xC8, 0xCC})

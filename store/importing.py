@@ -8,7 +8,7 @@ from typing import Literal
 
 import msgspec
 
-from lab.trace import Imported
+from lab.records import Imported
 from store.formats import Failed, Known, formats, read
 from store.store import Store
 

@@ -6,7 +6,9 @@ import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from lab.trace import AnyEvent, Asked, Blob, Ended, Imported, Observation, Proposed, Started, Step
+from lab.records import Blob, Imported
+from lab.trace import AnyEvent, Asked, Ended, Started, Step
+from lab.turn import Observation, Proposed
 from lab.wire import encode
 
 TRACE = "INSERT INTO trace VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"

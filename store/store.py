@@ -14,7 +14,8 @@ from typing import Any, Self
 import msgspec
 
 from lab.errors import LabError
-from lab.trace import VERSION, AnyEvent, Blob, Ended, Imported, Kin, Started, Summary, Trace, Verdict, fold
+from lab.records import Blob, Imported, Kin, Summary, Verdict
+from lab.trace import VERSION, AnyEvent, Ended, Started, Trace, fold
 from lab.wire import decode, escape_surrogates, unescape_surrogates
 from store import rows
 from store.connect import connect, named, prepare, told

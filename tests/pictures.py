@@ -26,7 +26,7 @@ from lab.fork import Change, forked
 from lab.session import Session
 from lab.settings import Settings
 from lab.spec import Spec, brief_of
-from lab.trace import Action, Proposed
+from lab.turn import Action, Proposed
 from screens.app import LabApp, Opening
 from screens.author.author import AuthorScreen
 from screens.live.live import LiveScreen

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator
 from typing import NamedTuple, TypeVar
 
-from lab.trace import Proposed, Reply
+from lab.turn import Proposed, Reply
 from lab.uitree import UiTree
 
 T = TypeVar("T")

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from lab.plain import plain
-from lab.trace import Point
+from lab.turn import Point
 from lab.uitree import Bounds, Node, UiTree
 
 SPACE = 1000

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 
 from lab.agents.doing import Doing, GiveUp, Overtaken, Seen
 from lab.agents.reading import mentions, words
-from lab.trace import Action, Direction, Proposed
+from lab.turn import Action, Direction, Proposed
 from lab.uitree import Bounds, Node, UiTree
 
 _SYSTEM = re.compile(r"systemui|keyboard|inputmethod|\.ime\b|latin$", re.IGNORECASE)

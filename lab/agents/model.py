@@ -11,10 +11,12 @@ from lab.agents.model_prompt import RULES, correction, situation
 from lab.errors import LabError
 from lab.llm import Llm, Message, Unanswered, terms
 from lab.plain import plain
+from lab.records import Blob
 from lab.seams import Brief, Screen
 from lab.settings import Settings
 from lab.task import Actor
-from lab.trace import Action, Blob, Prompt, Proposed, Step, Usage
+from lab.trace import Step
+from lab.turn import Action, Prompt, Proposed, Usage
 
 MOST_UNUSABLE = 3
 """Answers in a row without a usable action, each asked for twice, after which the run has failed."""

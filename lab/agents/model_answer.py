@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, get_args
 
 from lab.agents.elements import SPACE, Element, in_pixels
 from lab.errors import LabError
-from lab.trace import Action, ActionKind, Direction, Point
+from lab.turn import Action, ActionKind, Direction, Point
 from lab.wire import read_json
 
 KINDS = frozenset(get_args(ActionKind)) - {"other"}

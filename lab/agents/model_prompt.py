@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from lab.agents.elements import SPACE, Element, told
 from lab.plain import plain
 from lab.seams import Brief, Screen
-from lab.trace import Action, Step
+from lab.trace import Step
+from lab.turn import Action
 
 VERSION = 1
 """Counts up whenever a word of what is told changes; the model is told it too, and so every run keeps it."""

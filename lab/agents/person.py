@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from lab.mailbox import Mailbox
 from lab.seams import Brief, Screen
 from lab.task import Actor
-from lab.trace import Action, Proposed, Step
+from lab.trace import Step
+from lab.turn import Action, Proposed
 
 
 class PersonAgent:

@@ -33,7 +33,8 @@ from lab.plain import plain
 from lab.seams import Brief, Screen
 from lab.settings import load
 from lab.task import Actor
-from lab.trace import Prompt, Proposed, Step
+from lab.trace import Step
+from lab.turn import Prompt, Proposed
 from lab.wire import encode, read_json
 
 T = TypeVar("T")

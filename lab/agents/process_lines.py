@@ -14,7 +14,8 @@ import msgspec
 from lab.errors import LabError
 from lab.seams import Brief, Screen
 from lab.task import Kind
-from lab.trace import Action, ActionKind, Direction, Point, Proposed, Step, Usage
+from lab.trace import Step
+from lab.turn import Action, ActionKind, Direction, Point, Proposed, Usage
 from lab.uitree import FLAGS, Bounds, Flag, Node, UiTree
 from lab.wire import convert
 

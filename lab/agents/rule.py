@@ -12,7 +12,8 @@ from lab.agents.skills import LOOKS
 from lab.agents.talk import Refused, Work, listed
 from lab.seams import Brief, Screen
 from lab.task import Actor
-from lab.trace import Action, Proposed, Step
+from lab.trace import Step
+from lab.turn import Action, Proposed
 from lab.uitree import UiTree
 
 _NOTHING = UiTree()

@@ -12,7 +12,7 @@ from lab.agents.habits import Deed, deeds
 from lab.agents.hands import Hands
 from lab.agents.reading import Entry, agrees, chosen, chosen_time, leaves_open, read_log, read_time, refuses, shown_time
 from lab.seams import Brief
-from lab.trace import Action, Reply
+from lab.turn import Action, Reply
 
 T = TypeVar("T")
 

@@ -10,9 +10,10 @@ import msgspec
 from lab.commands.runs import breaks_of, open_store, run_headless, show_live
 from lab.errors import LabError
 from lab.output import KinLine, print_json
+from lab.records import Kin
 from lab.settings import Settings, load
 from lab.tables import print_table
-from lab.trace import Action, Kin
+from lab.turn import Action
 from lab.wire import decode
 
 if TYPE_CHECKING:

@@ -10,9 +10,10 @@ from pathlib import Path
 from lab.commands.runs import open_store, refuse_blind
 from lab.errors import LabError
 from lab.output import ImportFailure, ImportResult, Packed, Shown, print_json, say, warn
+from lab.records import TraceLine
 from lab.settings import load
 from lab.tables import print_table
-from lab.trace import Started, TraceLine
+from lab.trace import Started
 
 SHORT_ID = 13
 """Characters of an id that tell runs apart in a list: a uuid7's whole millisecond."""

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from lab.family import change_words
 from lab.output import Stopped, say
-from lab.trace import Action, Ended, Step, Trace, Verdict
+from lab.records import Verdict
+from lab.trace import Ended, Step, Trace
+from lab.turn import Action
 from screens.describe import spent_words
 
 

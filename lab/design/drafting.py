@@ -12,7 +12,8 @@ from lab.design.revision import Design
 from lab.errors import LabError
 from lab.plain import plain
 from lab.task import GoldenStep, InformationUnit, Task, Tdg, TdgNode
-from lab.trace import ENDING, Action, Observation, Step, Trace
+from lab.trace import Step, Trace
+from lab.turn import ENDING, Action, Observation
 from lab.uitree import UiTree
 
 Beginning = Literal["task", "golden", "run"]

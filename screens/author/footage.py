@@ -17,7 +17,8 @@ from textual.widgets import Static
 from lab.design.drafting import apps
 from lab.errors import LabError
 from lab.plain import plain
-from lab.trace import Ended, Observation, Step
+from lab.trace import Ended, Step
+from lab.turn import Observation
 from screens.author.steps import Steps
 from screens.describe import one_line
 from screens.lines import Lines

@@ -9,7 +9,8 @@ from textual.content import Content
 
 from lab.design.drafting import texts
 from lab.plain import plain
-from lab.trace import Observation, Step
+from lab.trace import Step
+from lab.turn import Observation
 from screens.describe import one_line
 from screens.lines import Lines
 

@@ -12,7 +12,7 @@ from textual.widget import Widget
 
 from lab.plain import plain
 from lab.session import Session
-from lab.trace import Action, Proposed
+from lab.turn import Action, Proposed
 from lab.uitree import UiTree
 from screens.clock import Clock
 from screens.live.debug import BreaksPanel, RewindPanel

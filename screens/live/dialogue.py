@@ -8,7 +8,8 @@ from textual.containers import Vertical, VerticalScroll
 from textual.widgets import Static
 
 from lab.plain import plain
-from lab.trace import Answered, AnyEvent, Asked, Decision, Ended, Paused, Reply, Resumed, Started, Step
+from lab.trace import Answered, AnyEvent, Asked, Ended, Paused, Resumed, Started, Step
+from lab.turn import Decision, Reply
 from screens.clock import Clock
 from screens.describe import action_words
 

@@ -18,7 +18,7 @@ from textual.widgets import Input, Static
 from lab.lacking import lacking
 from lab.nearest import screen_box
 from lab.plain import plain
-from lab.trace import Action, Point, Proposed
+from lab.turn import Action, Point, Proposed
 from lab.uitree import UiTree
 from screens.clock import Clock
 from screens.describe import action_words

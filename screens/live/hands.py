@@ -14,7 +14,7 @@ from textual.containers import Vertical
 from textual.message import Message
 from textual.widgets import Input, Static
 
-from lab.trace import Action
+from lab.turn import Action
 from screens.clock import Clock
 from screens.live.choices import Choice, Choices, picks
 

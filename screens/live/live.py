@@ -15,7 +15,8 @@ from lab.errors import LabError
 from lab.plain import plain
 from lab.session import Session
 from lab.settings import Settings
-from lab.trace import Acting, Action, Asked, Ended, Observation, Paused, Proposed, Question, Resumed, Started, Step
+from lab.trace import Acting, Asked, Ended, Paused, Resumed, Started, Step
+from lab.turn import Action, Observation, Proposed, Question
 from screens.clock import Clock, span
 from screens.describe import action_words
 from screens.live.debugging import DebugRoom

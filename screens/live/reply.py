@@ -16,7 +16,7 @@ from textual.widgets import Static, TextArea
 
 from lab.plain import plain
 from lab.task import Actor
-from lab.trace import Question, Reply
+from lab.turn import Question, Reply
 from screens.clock import Clock
 from screens.live.choices import TOO_EARLY, Choice, Choices, picks
 from screens.live.field import ReplyText

@@ -7,7 +7,8 @@ from textual.widgets import Static
 
 from lab.errors import LabError
 from lab.plain import plain
-from lab.trace import Ended, Spent
+from lab.trace import Ended
+from lab.turn import Spent
 from screens.describe import score_words, spent_words, status_words
 
 THANKS = "Thank you, this run is over."

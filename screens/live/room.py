@@ -9,7 +9,7 @@ from textual.screen import Screen
 from textual.widgets import Footer
 
 from lab.session import Session
-from lab.trace import Action
+from lab.turn import Action
 from screens.clock import Clock
 from screens.live.banner import Banner
 from screens.live.bench import Bench

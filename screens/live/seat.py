@@ -17,7 +17,7 @@ from textual.containers import VerticalScroll
 from lab.plain import plain
 from lab.spec import Spec, brief_of
 from lab.task import Actor
-from lab.trace import Proposed
+from lab.turn import Proposed
 from lab.wire import encode
 from screens.describe import usage_words
 from screens.fold import Fold

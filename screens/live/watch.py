@@ -13,7 +13,8 @@ from lab.errors import LabError
 from lab.seams import Frame
 from lab.seams import Screen as PhoneScreen
 from lab.session import Session
-from lab.trace import AnyEvent, Proposed, Question
+from lab.trace import AnyEvent
+from lab.turn import Proposed, Question
 from lab.uitree import UiTree
 from screens.live.errands import Errand, Errands
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lab.trace import Action, Point
+from lab.turn import Action, Point
 from screens.phone.marks import Mark, MarkKind
 from screens.phone.mirror import Mirror
 

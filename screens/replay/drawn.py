@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from lab.trace import Action, Asked, Point, Step
+from lab.trace import Asked, Step
+from lab.turn import Action, Point
 from screens.describe import one_line
 from screens.phone.marks import Mark, MarkKind
 

@@ -17,7 +17,8 @@ from lab.errors import LabError
 from lab.fork import Change
 from lab.plain import plain
 from lab.task import Actor
-from lab.trace import Action, Asked, Point, Started, Step
+from lab.trace import Asked, Started, Step
+from lab.turn import Action, Point
 from lab.uitree import UiTree
 from lab.wire import decode, encode
 from screens.clock import Clock

@@ -9,7 +9,9 @@ from itertools import islice
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar
 
 from lab.plain import plain
-from lab.trace import Asked, Ended, Observation, Started, Step, Verdict
+from lab.records import Verdict
+from lab.trace import Asked, Ended, Started, Step
+from lab.turn import Observation
 from lab.uitree import UiTree
 from screens.describe import action_words, marks, raw_words
 

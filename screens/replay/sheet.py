@@ -9,8 +9,10 @@ from textual.content import Content
 
 from lab.family import change_words
 from lab.plain import plain
+from lab.records import Verdict
 from lab.task import Actor
-from lab.trace import Action, Asked, Decision, Ended, Observation, Question, Reply, Started, Step, Verdict
+from lab.trace import Asked, Ended, Started, Step
+from lab.turn import Action, Decision, Observation, Question, Reply
 from lab.uitree import Node, UiTree
 from screens.describe import (
     action_words,

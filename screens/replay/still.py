@@ -5,7 +5,8 @@ from __future__ import annotations
 from textual.app import ComposeResult
 from textual.containers import Vertical
 
-from lab.trace import Ended, Point
+from lab.trace import Ended
+from lab.turn import Point
 from screens.phone.fit import room
 from screens.phone.mirror import Mirror
 from screens.replay.drawn import marks_of

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple, Protocol
 
-from lab.trace import Ended, Observation, Proposed, Spent, spent
+from lab.trace import Ended
+from lab.turn import Observation, Proposed, Spent, spent
 from screens.replay.reel import Reel
 
 

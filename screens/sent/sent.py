@@ -17,7 +17,7 @@ from textual.widgets import Footer, Static
 
 from lab.errors import LabError
 from lab.plain import plain
-from lab.trace import Point
+from lab.turn import Point
 from lab.uitree import Bounds, Node, UiTree
 from screens.page import Page
 from screens.phone.fit import room

@@ -7,7 +7,7 @@ import re
 from textual.content import Content
 
 from lab.plain import plain
-from lab.trace import Prompt, Proposed, Usage
+from lab.turn import Prompt, Proposed, Usage
 from screens.describe import usage_words
 
 HEAD = "bold $text-accent"

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from lab.seams import Frame, Screen
-from lab.trace import Action, DeviceInfo
+from lab.trace import DeviceInfo
+from lab.turn import Action
 from lab.uitree import UiTree
 from simulators.phone import touch
 from simulators.phone.app import State, copy

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from lab.trace import Action
+from lab.turn import Action
 from simulators.phone.phone import Phone
 
 SCREENS: tuple[tuple[str, str, str, dict[str, Any]], ...] = (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from lab.trace import Action
+from lab.turn import Action
 from simulators.phone.phone import Phone
 from simulators.phone.shots import at, tap
 

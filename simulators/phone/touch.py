@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from lab.errors import LabError
-from lab.trace import Action, Point
+from lab.turn import Action, Point
 from simulators.phone import keyboard, nav, scrolling
 from simulators.phone.app import Here, State
 from simulators.phone.boxes import Box, Window

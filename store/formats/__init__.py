@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from lab.errors import LabError
-from lab.trace import Imported
+from lab.records import Imported
 
 
 class Found(NamedTuple):

@@ -14,7 +14,8 @@ from typing import Any
 import msgspec
 
 from lab.errors import LabError
-from lab.trace import Imported, Point
+from lab.records import Imported
+from lab.turn import Point
 from lab.wire import escape_surrogates, read_json
 from store.formats import Failed, Format, Found, Known
 from store.formats.files import beginning, read_within, unpacked

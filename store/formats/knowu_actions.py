@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any, Literal
 
-from lab.trace import Action, ActionKind, Direction, Point
+from lab.turn import Action, ActionKind, Direction, Point
 
 _SAME: dict[str, ActionKind] = {
     "click": "click",

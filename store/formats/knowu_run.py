@@ -16,27 +16,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from lab.errors import LabError
+from lab.records import Blob, Imported, Verdict, imported_id, numbered
 from lab.task import Actor, Task
-from lab.trace import (
-    Answered,
-    AnyEvent,
-    Asked,
-    Blob,
-    DeviceInfo,
-    Ended,
-    Imported,
-    Observation,
-    Point,
-    Proposed,
-    Question,
-    Reply,
-    Source,
-    Started,
-    Step,
-    Verdict,
-    imported_id,
-    numbered,
-)
+from lab.trace import Answered, AnyEvent, Asked, DeviceInfo, Ended, Source, Started, Step
+from lab.turn import Observation, Point, Proposed, Question, Reply
 from lab.wire import escape_surrogates
 from store.formats import Known
 from store.formats.files import MOST_PICTURE, read_within

@@ -22,8 +22,10 @@ from typing import Any
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT))
 
+from lab.records import Blob, Imported, numbered  # noqa: E402
 from lab.task import Actor, Task  # noqa: E402 - the project is found by path, so that no installation is measured
-from lab.trace import Action, AnyEvent, Blob, Ended, Imported, Observation, Proposed, Started, Step, numbered  # noqa: E402
+from lab.trace import AnyEvent, Ended, Started, Step  # noqa: E402
+from lab.turn import Action, Observation, Proposed  # noqa: E402
 from lab.uitree import Bounds, Node, UiTree  # noqa: E402
 from store.importing import import_paths  # noqa: E402
 from store.store import Store  # noqa: E402

@@ -37,7 +37,7 @@ GRIDS = ((44, 25), (80, 45))
 def frames(scene: str, count: int) -> list[Any]:
     """`count` frames of a scene, with their trees; a fixed seed."""
     from lab.seams import Frame
-    from lab.trace import Action
+    from lab.turn import Action
     from simulators.phone.phone import Phone
 
     phone = Phone(seed=1)

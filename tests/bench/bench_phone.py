@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 
 from lab.session import Session
 from lab.spec import Spec
-from lab.trace import Action
+from lab.turn import Action
 from simulators import library
 from simulators.phone.draw import picture, png
 from simulators.phone.installed import APPS

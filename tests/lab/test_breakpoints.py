@@ -14,7 +14,8 @@ from lab.seams import Brief, Screen
 from lab.session import Session
 from lab.spec import Spec, resume_spec
 from lab.task import Actor, Task
-from lab.trace import Action, Observation, Paused, Proposed, Resumed, Step, Trace
+from lab.trace import Paused, Resumed, Step, Trace
+from lab.turn import Action, Observation, Proposed
 from lab.uitree import Bounds, Node, UiTree
 from store.store import Store
 

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from lab.checks import MISSING, check_paths, parse_path, score, walk
 from lab.errors import LabError
 from lab.task import Actor, Check, Task
-from lab.trace import Action, ActionKind, Decision, Proposed, Question, Reply, Step
+from lab.trace import Step
+from lab.turn import Action, ActionKind, Decision, Proposed, Question, Reply
 
 PERSON = Actor("human", "p1")
 STATE: dict[str, Any] = {

@@ -18,7 +18,8 @@ from lab.design.revision import Design, Section, items, tidy
 from lab.design.soundness import problems
 from lab.errors import LabError
 from lab.task import Branch, Criterion, GoldenStep, InformationUnit, Rubric, Task, Tdg, TdgNode, load_task
-from lab.trace import Action, Observation, Proposed, Question, Step
+from lab.trace import Step
+from lab.turn import Action, Observation, Proposed, Question
 from lab.uitree import Bounds, Node, UiTree
 from lab.wire import convert, read_yaml
 from simulators import library

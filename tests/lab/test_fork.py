@@ -16,21 +16,8 @@ from lab.seams import Brief, Screen
 from lab.session import Session
 from lab.spec import Spec
 from lab.task import Actor, Check, Persona, Task
-from lab.trace import (
-    Acting,
-    Action,
-    Answered,
-    AnyEvent,
-    Asked,
-    Ended,
-    Paused,
-    Proposed,
-    Reply,
-    Resumed,
-    Started,
-    Step,
-    Trace,
-)
+from lab.trace import Acting, Answered, AnyEvent, Asked, Ended, Paused, Resumed, Started, Step, Trace
+from lab.turn import Action, Proposed, Reply
 from simulators import library
 from store.store import Store
 from tests.screens.runs import whole_run

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from lab.lacking import lacking
-from lab.trace import Action
+from lab.turn import Action
 
 SIZE = (1080, 2400)
 

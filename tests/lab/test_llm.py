@@ -15,9 +15,10 @@ import pytest
 
 from lab.errors import LabError
 from lab.llm import Answer, Llm, Message, Terms, Unanswered, terms
+from lab.records import Blob
 from lab.seams import Withdrawn
 from lab.settings import Settings, load
-from lab.trace import Blob, Usage
+from lab.turn import Usage
 from tests.endpoint import Body, Cut, ModelServer, Refused, Reply, Said, Silent, completion, in_turn, serving
 
 KEY = "sk-canary-0123456789abcdef"

@@ -21,11 +21,13 @@ from lab.agents.model_prompt import situation
 from lab.agents.rule import RuleAgent
 from lab.errors import LabError
 from lab.llm import Llm, Terms
+from lab.records import Blob
 from lab.seams import Brief, Screen
 from lab.session import Session
 from lab.spec import Spec, agent_of, brief_of, resume_spec
 from lab.task import Persona, Task
-from lab.trace import Action, Blob, Ended, Proposed, Question, Reply, Step, Trace, Usage, spent
+from lab.trace import Ended, Step, Trace
+from lab.turn import Action, Proposed, Question, Reply, Usage, spent
 from simulators import library
 from simulators.phone.phone import Phone
 from simulators.scripted import Scripted

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from lab.agents.elements import Element, elements, in_pixels, in_thousandths, told
 from lab.agents.model_answer import KINDS, Unusable, meant
-from lab.trace import Action
+from lab.turn import Action
 from lab.uitree import Bounds, Node, UiTree
 from simulators.phone.phone import Phone
 

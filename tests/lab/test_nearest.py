@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lab.nearest import nearest
-from lab.trace import Action
+from lab.turn import Action
 from lab.uitree import Bounds, Node, UiTree
 from simulators.phone.phone import Phone
 

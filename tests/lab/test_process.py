@@ -27,7 +27,8 @@ from lab.seams import Brief, Closable, Interruptible, Remembering
 from lab.session import Session
 from lab.spec import Spec, resume_spec
 from lab.task import Actor, LogEntry, Persona, Task
-from lab.trace import Action, Decision, Proposed, Question, Reply, Step, Usage
+from lab.trace import Step
+from lab.turn import Action, Decision, Proposed, Question, Reply, Usage
 from simulators import library
 from simulators.phone.phone import Phone
 from store.store import Store

@@ -18,7 +18,7 @@ from lab.errors import LabError
 from lab.seams import Brief, Withdrawn
 from lab.session import Session
 from lab.spec import Spec
-from lab.trace import Question, Reply
+from lab.turn import Question, Reply
 from simulators.phone.phone import Phone
 from store.store import Store
 from tests.lab.programs import OPENS, TASK, comes, gone, left_behind, played, program

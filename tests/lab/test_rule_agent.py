@@ -25,7 +25,8 @@ from lab.agents.reading import (
 from lab.agents.rule import RuleAgent
 from lab.seams import Brief, Screen
 from lab.task import Actor
-from lab.trace import Action, Observation, Proposed, Question, Reply, Step
+from lab.trace import Step
+from lab.turn import Action, Observation, Proposed, Question, Reply
 from lab.uitree import Bounds, Node, UiTree
 
 # -- reading --------------------------------------------------------------------------------------------------

@@ -14,20 +14,8 @@ from lab.seams import Brief, Screen
 from lab.session import Session
 from lab.spec import Spec, brief_of, resume_spec
 from lab.task import Actor, Check, LogEntry, Persona, Task
-from lab.trace import (
-    Acting,
-    Action,
-    AnyEvent,
-    Ended,
-    Paused,
-    Proposed,
-    Question,
-    Reply,
-    Resumed,
-    Started,
-    Step,
-    fold,
-)
+from lab.trace import Acting, AnyEvent, Ended, Paused, Resumed, Started, Step, fold
+from lab.turn import Action, Proposed, Question, Reply
 from simulators.phone.phone import Phone
 from store.store import Store
 

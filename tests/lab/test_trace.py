@@ -11,31 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lab.errors import LabError
+from lab.records import Blob, Imported, Summary, Verdict, imported_id, numbered
 from lab.task import Actor, Task
-from lab.trace import (
-    VERSION,
-    Acting,
-    Action,
-    Answered,
-    AnyEvent,
-    Asked,
-    Blob,
-    Ended,
-    Imported,
-    Paused,
-    Proposed,
-    Question,
-    Reply,
-    Resumed,
-    Started,
-    Step,
-    Summary,
-    Trace,
-    Verdict,
-    fold,
-    imported_id,
-    numbered,
-)
+from lab.trace import VERSION, Acting, Answered, AnyEvent, Asked, Ended, Paused, Resumed, Started, Step, Trace, fold
+from lab.turn import Action, Proposed, Question, Reply
 from lab.wire import decode, encode
 
 EVENTS: list[Any] = [Started, Asked, Answered, Acting, Step, Paused, Resumed, Ended]

@@ -6,27 +6,10 @@ import io
 import zlib
 from typing import Any
 
+from lab.records import Blob, Imported, Verdict, numbered
 from lab.task import Actor, Persona, Task
-from lab.trace import (
-    Action,
-    AnyEvent,
-    Asked,
-    Blob,
-    Decision,
-    DeviceInfo,
-    Ended,
-    Imported,
-    Observation,
-    Prompt,
-    Proposed,
-    Question,
-    Reply,
-    Source,
-    Started,
-    Step,
-    Verdict,
-    numbered,
-)
+from lab.trace import AnyEvent, Asked, DeviceInfo, Ended, Source, Started, Step
+from lab.turn import Action, Decision, Observation, Prompt, Proposed, Question, Reply
 from lab.uitree import Bounds, Node, UiTree
 
 WHOLE = "11111111-0000-7000-8000-000000000001"

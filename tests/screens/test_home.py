@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
+from lab.records import Imported, numbered
 from lab.settings import Settings
 from lab.task import Actor, Task
-from lab.trace import AnyEvent, Ended, Imported, Started, numbered
+from lab.trace import AnyEvent, Ended, Started
 from screens.app import LabApp
 from screens.home import PAGE, HomeScreen
 from screens.replay.replay import ReplayScreen

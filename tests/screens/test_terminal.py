@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 from lab.task import Actor, Task
-from lab.trace import Action, Proposed, Started, Step
+from lab.trace import Started, Step
+from lab.turn import Action, Proposed
 from store.store import Store
 
 

@@ -17,7 +17,8 @@ from lab.control import Control
 from lab.seams import Agent, Brief, Gate, Screen
 from lab.spec import brief_of
 from lab.task import Persona, Task
-from lab.trace import Ended, Observation, Proposed, Step
+from lab.trace import Ended, Step
+from lab.turn import Observation, Proposed
 from lab.uitree import UiTree
 from simulators import library, varied
 from simulators.human import PassGate

@@ -11,7 +11,8 @@ from lab.agents.rule import RuleAgent
 from lab.seams import Screen
 from lab.spec import brief_of
 from lab.task import LogEntry, Persona, Task
-from lab.trace import Action, Decision, Proposed, Step
+from lab.trace import Step
+from lab.turn import Action, Decision, Proposed
 from simulators import library
 from simulators.human import PassGate
 from simulators.scripted import Line, Script

@@ -10,7 +10,8 @@ import pytest
 from lab.errors import LabError
 from lab.seams import User, Withdrawn
 from lab.task import Actor
-from lab.trace import Action, Proposed, Question, Reply, Step
+from lab.trace import Step
+from lab.turn import Action, Proposed, Question, Reply
 from simulators.scripted import UNPREPARED, Line, Said, Script, Scripted, load_script
 
 NEVER = threading.Event()

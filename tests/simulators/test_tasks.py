@@ -15,7 +15,8 @@ from lab.agents.rule import RuleAgent
 from lab.design.drafting import shipped
 from lab.design.soundness import check_sound
 from lab.task import Task, check_task
-from lab.trace import Action, Decision, Proposed, Step
+from lab.trace import Step
+from lab.turn import Action, Decision, Proposed
 from lab.wire import encode
 from simulators import library, varied
 from simulators.phone.installed import APPS

@@ -11,7 +11,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from lab.task import Actor, Task
-from lab.trace import Action, Ended, Proposed, Started, Step
+from lab.trace import Ended, Started, Step
+from lab.turn import Action, Proposed
 from store.store import Store
 
 ROOT = Path(__file__).parents[2]
@@ -103,7 +104,8 @@ WRITER = """
 import sys
 from pathlib import Path
 from lab.task import Actor, Task
-from lab.trace import Action, Proposed, Started, Step
+from lab.trace import Started, Step
+from lab.turn import Action, Proposed
 from store.store import Store
 store = Store.open(Path(sys.argv[1]))
 store.append_event("t", Started(trace="t", task=Task("x", "general"), agent=Actor("script", "rule"), seq=0))

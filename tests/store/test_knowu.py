@@ -9,7 +9,9 @@ from typing import Any
 
 import pytest
 
-from lab.trace import Action, Answered, Asked, Ended, Imported, Started, Step, Trace, fold
+from lab.records import Imported
+from lab.trace import Answered, Asked, Ended, Started, Step, Trace, fold
+from lab.turn import Action
 from store.formats import Failed, read
 from store.formats.knowu_actions import action_of, thought_of
 from store.importing import import_paths

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from lab.errors import LabError
+from lab.records import Blob, Imported, Verdict, numbered
 from lab.task import Actor, Task
-from lab.trace import Blob, Ended, Imported, Started, Verdict, numbered
+from lab.trace import Ended, Started
 from store.store import Store
 
 PICTURE = Blob(b"\x89PNG" * 50_000, "image/png")

@@ -12,8 +12,10 @@ from pathlib import Path
 import pytest
 
 from lab.errors import LabError
+from lab.records import Blob, Imported, numbered
 from lab.task import Actor, Task
-from lab.trace import Action, AnyEvent, Blob, Imported, Proposed, Started, Step, numbered
+from lab.trace import AnyEvent, Started, Step
+from lab.turn import Action, Proposed
 from store.schema import VERSION
 from store.store import Store
 

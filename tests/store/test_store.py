@@ -7,27 +7,10 @@ from pathlib import Path
 import pytest
 
 from lab.errors import LabError
+from lab.records import Blob, Imported, Verdict, numbered
 from lab.task import Actor, Persona, Task
-from lab.trace import (
-    Action,
-    Answered,
-    AnyEvent,
-    Asked,
-    Blob,
-    Ended,
-    Imported,
-    Observation,
-    Prompt,
-    Proposed,
-    Question,
-    Reply,
-    Source,
-    Started,
-    Step,
-    Verdict,
-    fold,
-    numbered,
-)
+from lab.trace import Answered, AnyEvent, Asked, Ended, Source, Started, Step, fold
+from lab.turn import Action, Observation, Prompt, Proposed, Question, Reply
 from lab.uitree import Bounds, Node, UiTree
 from store.store import Store
 

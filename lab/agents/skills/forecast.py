@@ -12,7 +12,7 @@ from lab.agents.goals.nouns import Fact
 from lab.agents.reading import mentions
 from lab.agents.search import by_search
 from lab.agents.talk import Work
-from lab.trace import Action
+from lab.turn import Action
 from lab.uitree import Node
 
 _APP = ("Browser", "Internet", "Web", "浏览器")

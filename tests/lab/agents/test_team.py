@@ -14,7 +14,8 @@ from lab.agents.goals.team import Post, Presence, Update
 from lab.agents.skills.team import shape
 from lab.seams import Screen
 from lab.task import Actor
-from lab.trace import Action, Decision, Proposed, Step
+from lab.trace import Step
+from lab.turn import Action, Decision, Proposed
 from simulators import library
 from tests.simulators.playing import first_state, persona, play, task_named
 

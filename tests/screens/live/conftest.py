@@ -16,7 +16,8 @@ from lab.session import Session
 from lab.settings import Settings
 from lab.spec import Spec
 from lab.task import Actor, Check, LogEntry, Persona, Task
-from lab.trace import Action, DeviceInfo, Prompt, Proposed, Step, Trace, Usage
+from lab.trace import DeviceInfo, Step, Trace
+from lab.turn import Action, Prompt, Proposed, Usage
 from lab.uitree import Bounds, Node, UiTree
 from screens.app import LabApp, Opening
 from screens.clock import Clock

@@ -8,7 +8,8 @@ import pytest
 from textual.app import App, ComposeResult
 
 from lab.task import Actor
-from lab.trace import Action, Answered, AnyEvent, Asked, Decision, Proposed, Question, Reply, Step
+from lab.trace import Answered, AnyEvent, Asked, Step
+from lab.turn import Action, Decision, Proposed, Question, Reply
 from screens.clock import Clock, span
 from screens.live.choices import Choice, Choices, picks
 from screens.live.dialogue import Dialogue

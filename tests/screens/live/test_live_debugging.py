@@ -10,7 +10,8 @@ from textual.widgets import Input
 from lab.breakpoints import parse
 from lab.session import Session
 from lab.spec import Spec
-from lab.trace import Action, Paused, Started
+from lab.trace import Paused, Started
+from lab.turn import Action
 from screens.app import LabApp
 from screens.live.debug import Been, BreaksPanel, Points, RewindPanel
 from screens.live.live import LiveScreen

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 from textual.widgets import Input
 
-from lab.trace import Acting, Action, Paused
+from lab.trace import Acting, Paused
+from lab.turn import Action
 from screens.live.hands import HandsPanel
 from screens.near import NearList
 from screens.phone.canvas import Canvas

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from textual.command import CommandPalette
 
-from lab.trace import Action, Ended
+from lab.trace import Ended
+from lab.turn import Action
 from screens.live.reply import DecisionRow
 from screens.live.result import THANKS
 from screens.sent.sent import SentScreen

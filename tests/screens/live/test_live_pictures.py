@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from lab.trace import Action
+from lab.turn import Action
 from screens.phone.mirror import Mirror
 
 SIZES = [(80, 24), (120, 40)]

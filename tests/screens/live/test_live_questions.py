@@ -9,7 +9,8 @@ from textual import events
 from textual.widgets import Static
 
 from lab.settings import Settings
-from lab.trace import Action, Answered, Ended, Paused
+from lab.trace import Answered, Ended, Paused
+from lab.turn import Action
 from screens.live.choices import Choices
 from screens.live.field import ReplyText
 from screens.live.reply import DecisionRow, OpenQuestion

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from lab.errors import LabError
-from lab.trace import Acting, Action, Ended, Paused, Resumed, Started
+from lab.trace import Acting, Ended, Paused, Resumed, Started
+from lab.turn import Action
 from screens.live.dialogue import Transcript
 from screens.live.field import ReplyText
 from screens.live.live import LiveScreen

@@ -12,7 +12,7 @@ from lab.fork import Change, forked
 from lab.session import Session
 from lab.settings import Settings
 from lab.spec import Spec
-from lab.trace import Action
+from lab.turn import Action
 from screens.app import LabApp, Opening
 from screens.family import FamilyScreen, Tree
 from screens.home import HomeScreen

@@ -9,8 +9,10 @@ from typing import Any
 import msgspec
 import pytest
 
+from lab.records import Imported
 from lab.settings import Settings
-from lab.trace import Action, Imported, Prompt, Proposed, Spent, Step, Usage, spent
+from lab.trace import Step
+from lab.turn import Action, Prompt, Proposed, Spent, Usage, spent
 from screens.app import LabApp, Opening
 from screens.describe import spent_words, usage_words
 from screens.replay.replay import ReplayScreen

@@ -15,7 +15,7 @@ from PIL import Image
 
 from lab.errors import LabError
 from lab.seams import Device, Frame
-from lab.trace import Action, ActionKind
+from lab.turn import Action, ActionKind
 from lab.uitree import Bounds, UiTree
 from simulators.phone import fonts
 from simulators.phone.boxes import Box, Ink

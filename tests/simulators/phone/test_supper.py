@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lab.trace import Action
+from lab.turn import Action
 from simulators.phone.phone import Phone
 from tests.simulators.phone.test_touch import app, labels, opened, tap, tap_id
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from lab.errors import LabError
-from lab.trace import Action, ActionKind
+from lab.turn import Action, ActionKind
 from lab.uitree import Node
 from simulators.phone.phone import Phone
 

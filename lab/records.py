@@ -1,0 +1,83 @@
+"""What is kept beside a run's events and told of it in short: its line in a list, its kin, its bytes, verdicts."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+import msgspec
+
+from lab.trace import AnyEvent, Forked, Started
+
+
+class TraceLine(msgspec.Struct, frozen=True):
+    """A run in one line, as `hitlab traces --json` prints it; `questions` and `replies` are counts."""
+
+    id: str
+    task: str
+    agent: str
+    persona: str | None
+    steps: int
+    questions: int
+    replies: int
+    status: str
+    score: float | None
+    source: str | None
+
+
+class Summary(TraceLine, frozen=True):
+    """A run in one line, and when it began (UTC)."""
+
+    started: str = ""
+
+
+class Kin(Summary, frozen=True):
+    """A run in one line, and where it left its parent; `parent` may be a run that is not in this file."""
+
+    parent: str | None = None
+    forked: Forked | None = None
+
+
+class Verdict(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """A judgement that came with an imported run, in its source's own words and fields."""
+
+    name: str
+    value: Any = None
+    reason: str = ""
+    extra: dict[str, Any] = {}
+
+
+class Blob(NamedTuple):
+    """Bytes that an event refers to by their sha256: a screenshot, or the embedded phone's state."""
+
+    data: bytes
+    mime: str
+
+    @property
+    def sha256(self) -> str:
+        return hashlib.sha256(self.data).hexdigest()
+
+
+class Imported(NamedTuple):
+    """What a reader yields for one run: its events, the bytes they refer to, the source's own verdicts."""
+
+    events: list[AnyEvent]
+    images: Mapping[str, Blob]
+    verdicts: list[Verdict]
+
+    @property
+    def id(self) -> str:
+        first = self.events[0]
+        assert isinstance(first, Started)
+        return first.trace
+
+
+def numbered(events: Iterable[AnyEvent]) -> list[AnyEvent]:
+    """Events with `seq` set from 0 in their order; what a reader calls last."""
+    return [msgspec.structs.replace(event, seq=i) for i, event in enumerate(events)]
+
+
+def imported_id(format: str, data: bytes) -> str:
+    """The id of an imported trace: the same source bytes make the same run, so importing twice is once."""
+    return hashlib.sha256(format.encode() + b"\0" + data).hexdigest()[:32]
