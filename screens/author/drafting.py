@@ -67,6 +67,7 @@ class DraftingRoom(AuthorRoom):
 
     async def action_add(self) -> None:
         """Adds an item from the step that is shown."""
+        await self.footage.arrived()
         match self.outline.section:
             case "units":
                 self._offer_texts()
@@ -232,8 +233,9 @@ class DraftingRoom(AuthorRoom):
         """Flexible or fixed; explicit or steering."""
         self._change(editing.turn, "turned")
 
-    def action_evidence(self) -> None:
+    async def action_evidence(self) -> None:
         """The step that is shown as evidence of the item, or no longer."""
+        await self.footage.arrived()
         if self.footage.link:
             self._change(lambda design, key: editing.see(design, key, self.footage.link), "evidence of")
 
@@ -244,8 +246,9 @@ class DraftingRoom(AuthorRoom):
         if not links or not self.footage.go_to(links[here % len(links)]):
             self.notify("No step of this run is kept for it: e keeps the one shown.", markup=False)
 
-    def action_used(self) -> None:
+    async def action_used(self) -> None:
         """The unit under the cursor is used in the app of this step."""
+        await self.footage.arrived()
         unit = editing.item_at(self.bench.design, self.outline.key)
         if isinstance(unit, InformationUnit) and self.footage.app_name:
             used = msgspec.structs.replace(unit, used=self.footage.app_name)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
+from time import monotonic
 from typing import TYPE_CHECKING
 
 from textual import on
@@ -32,6 +34,8 @@ from screens.replay.still import PHONE, Still
 if TYPE_CHECKING:
     from store.store import Store
 
+_PATIENCE = 2.0
+"""Seconds for which a key waits for the step that it is about to be read."""
 _BESIDE = {"-narrow": 55, "-normal": 88, "-wide": 138}
 """Columns that the steps and the design need beside the phone, by the width of the terminal."""
 
@@ -190,6 +194,12 @@ class Footage(Horizontal):
         """The step that is shown; None at the end, at an open question, and without a run."""
         event = self.view.event if self.view is not None else None
         return event if isinstance(event, Step) else None
+
+    async def arrived(self) -> None:
+        """Waits until the step that the cursor is on is the one that is shown: keys may come quicker than pictures."""
+        until = monotonic() + _PATIENCE
+        while self.view is not None and self.view.number != self.timeline.cursor and monotonic() < until:
+            await asyncio.sleep(0.01)
 
     @property
     def seen(self) -> Observation | None:
