@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import msgspec
 
+from lab.errors import LabError
 from lab.records import Blob
 from lab.task import Actor, Kind
 from lab.trace import DeviceInfo, Step
@@ -17,6 +18,17 @@ from lab.uitree import UiTree
 
 class Withdrawn(Exception):
     """What was waited for will not come: the run was stopped, or the question taken back."""
+
+
+class Trouble(LabError):
+    """A phone is away, or answers nonsense, now; asked again later it may be well.
+
+    `sent` is False where what was asked surely never reached it.
+    """
+
+    def __init__(self, title: str, message: str, hint: str = "", *, sent: bool = False) -> None:
+        super().__init__(title, message, hint)
+        self.sent = sent
 
 
 class Screen(NamedTuple):
@@ -33,6 +45,7 @@ class Frame(NamedTuple):
     """A picture for the eye: `rgb` is height x width x 3 bytes. `tree` belongs to this very picture, or is None.
 
     `at` is `time.monotonic()` seconds when it was taken; `number` counts up with each picture that differs.
+    `space` is the phone's own pixels, in which trees and touches are counted, where the picture is a smaller one.
     """
 
     rgb: bytes
@@ -40,6 +53,7 @@ class Frame(NamedTuple):
     tree: UiTree | None
     at: float
     number: int
+    space: Point | None = None
 
 
 class Device(Protocol):
@@ -65,6 +79,20 @@ class Device(Protocol):
 
     def close(self) -> None:
         """Lets go of it; safe to call twice."""
+
+
+@runtime_checkable
+class Attached(Protocol):
+    """A phone at the end of a line, which can be cut.
+
+    `on_line` is called, on a thread of the phone's own, with why it is away, and with None when it is back. `via` says
+    in a few words how its pictures come.
+    """
+
+    on_line: Callable[[Trouble | None], None]
+
+    @property
+    def via(self) -> str: ...
 
 
 class Brief(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -24,12 +24,15 @@ class Source(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
 
 
 class DeviceInfo(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """The phone a run was made on."""
+    """The phone a run was made on: `product`, `release` (Android's version) and `sdk` as the phone itself names them."""
 
     kind: Literal["embedded", "adb", "unknown"] = "unknown"
     id: str = ""
     model: str = ""
     size: Point | None = None
+    product: str = ""
+    release: str = ""
+    sdk: str = ""
 
 
 class Conditions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):

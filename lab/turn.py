@@ -120,7 +120,10 @@ class Prompt(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
 
 
 class Proposed(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """What an agent wants to do and why. `by` is set where another than the run's agent proposed (a take-over)."""
+    """What an agent wants to do and why. `by` is set where another than the run's agent proposed (a take-over).
+
+    `instruction` is the low-level instruction of the step where it has one: what to do here, in words (DAC-Bench 2.4).
+    """
 
     action: Action
     thought: str = ""
@@ -128,6 +131,7 @@ class Proposed(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_def
     raw: str | None = None
     usage: Usage | None = None
     by: Actor | None = None
+    instruction: str = ""
 
 
 def spent(proposals: Iterable[Proposed]) -> Spent | None:
