@@ -7,6 +7,7 @@ from typing import Any, NamedTuple, Protocol
 
 from lab.control import Control
 from lab.errors import LabError
+from lab.hiding import kept
 from lab.plain import plain
 from lab.seams import Agent, Brief, Device, Gate, Screen, User, Withdrawn
 from lab.stamp import now
@@ -117,8 +118,12 @@ class _Loop:
         screen = self.seats.device.observe()
         before = self.keep.screen(screen)
         proposed = given.proposed or self._propose(screen)
+        if proposed.by is not None and self.seats.device.info.kind == "adb":
+            screen = self.seats.device.observe()  # a person took their time, and a phone goes on by itself
+            before = self.keep.screen(screen)
         decision = given.decision or self.seats.gate.decide(proposed, screen, self.steps, self.control.stop)
         action = decision.action
+        proposed, decision = kept(proposed, decision, screen.tree)
         question: Question | None = None
         reply: Reply | None = None
         error: str | None = None
@@ -137,7 +142,7 @@ class _Loop:
             error = action.text or "this is no action that a phone can do"
         elif action is not None and action.kind not in ENDING:
             self.control.before_act()
-            yield Acting(index=len(self.steps), action=action)
+            yield Acting(index=len(self.steps), action=decision.action or action)
             error = self._perform(action)
         yield self._close(before, proposed, decision, question, reply, error, started)
 

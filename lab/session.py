@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, NamedTuple
 
 import msgspec
@@ -14,17 +14,22 @@ from lab.agents.person import PersonAgent
 from lab.breakpoints import REASON, Breakpoints, Stop
 from lab.control import Control
 from lab.errors import LabError
+from lab.hiding import tree_without
 from lab.mailbox import Mailbox
 from lab.records import Blob
-from lab.seams import Agent, Closable, Device, Illustrated, Interruptible, Screen, User, Withdrawn
+from lab.seams import Agent, Closable, Device, Illustrated, Interruptible, Screen, Trouble, User, Withdrawn
 from lab.spec import Spec, agent_of, brief_of, phone_of
 from lab.stamp import monotonic_ms, now, uuid7
+from lab.steady import Steady
 from lab.task import Actor
 from lab.trace import Acting, AnyEvent, Conditions, Ended, Paused, Resumed, Started, Step, Trace, fold
 from lab.turn import Action, Decision, Observation, Proposed, Question, Reply
 from lab.wire import decode, encode
 from simulators.human import HumanGate, HumanUser
 from store.store import Store
+
+PHONE = Actor("script", "phone")
+"""Who pauses a run while its phone is away."""
 
 
 class Beginning(NamedTuple):
@@ -97,7 +102,8 @@ class Session:
         self._lent = agent is not None
         self._status = ""
         self.user = self._user()
-        self.device = device or phone_of(spec)
+        self._begun = self._waits_for_phone = False
+        self.device = Steady(device or phone_of(spec), self.control.stop, self._troubled)
         self.first = self._first_state()
         self._thread = threading.Thread(target=self._drive, name=f"run {self.trace_id[:8]}", daemon=True)
 
@@ -110,6 +116,9 @@ class Session:
             self.append(self._started())
         elif self._given is None or self._resume.paused:
             self.append(Resumed(by=self.person))
+        with self._lock:
+            self._begun = True
+            self._troubled(self.device.trouble)
         self._thread.start()
 
     def join(self, timeout: float | None = None) -> bool:
@@ -160,6 +169,17 @@ class Session:
                 if isinstance(self.agent, Closable) and not self._lent:
                     self.agent.close(self._status)
 
+    def _troubled(self, trouble: Trouble | None) -> None:
+        """The phone is away, and the run stands still until it is back; on whichever thread noticed."""
+        with self._lock, suppress(LabError):  # kept in `failure` by append
+            if not self._begun or self.over or (trouble is None and not self._waits_for_phone):
+                return
+            self._waits_for_phone = trouble is not None
+            if trouble is not None:
+                self.append(Paused(by=PHONE, reason=trouble.sentence))
+            elif not self.control.paused:
+                self.append(Resumed(by=PHONE))
+
     def _fail(self, error: LabError) -> None:
         self.failure = error
         self.over = True
@@ -175,6 +195,7 @@ class Session:
 
     def go_on(self) -> None:
         """The phone moves again; what waits at a breakpoint is let through."""
+        self._check_phone()
         with self._lock:
             stop, self.stopped_at = self.stopped_at, None
             self.append(Resumed(by=self.person))
@@ -184,6 +205,7 @@ class Session:
 
     def one_turn(self) -> None:
         """One turn passes (at a breakpoint, the one that waits), then the phone stands still again."""
+        self._check_phone()
         with self._lock:
             stop, self.stopped_at = self.stopped_at, None
             self.append(Resumed(by=self.person))
@@ -191,6 +213,11 @@ class Session:
         self.control.one_turn()
         if stop is not None:
             self.gate.approve(stop.proposed)
+
+    def _check_phone(self) -> None:
+        trouble = self.device.trouble
+        if trouble is not None:
+            raise LabError(trouble.title, trouble.message, "The run goes on by itself when the phone is well.")
 
     @contextmanager
     def _stops(self, proposed: Proposed, screen: Screen, history: Sequence[Step]) -> Iterator[bool]:
@@ -244,7 +271,11 @@ class Session:
     def screen(self, screen: Screen) -> Observation:
         """Keeps a screenshot's bytes for the next commit."""
         return Observation(
-            self._keep(Blob(screen.png, "image/png")), screen.size, screen.tree, screen.activity, screen.at
+            self._keep(Blob(screen.png, "image/png")),
+            screen.size,
+            tree_without(screen.tree),
+            screen.activity,
+            screen.at,
         )
 
     def state(self, state: dict[str, Any] | None) -> str | None:
@@ -305,7 +336,7 @@ class Session:
 
     def _first_state(self) -> dict[str, Any] | None:
         if self._resume is None:
-            return self.device.snapshot()
+            return self.device.device.snapshot()
         first = self._load_state(self._resume.state)
         last = next((step.state for step in reversed(self._resume.steps) if step.state), self._resume.state)
         state = self._load_state(last)

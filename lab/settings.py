@@ -18,6 +18,10 @@ _CODE = re.compile(r"[A-Za-z0-9_-]{1,32}")
 """What a study code may be; a person's name or address should find no room in it."""
 
 
+SECRETS = frozenset({"HITLAB_HARNESS_TOKEN"})
+"""Variables that are no settings: what they hold is in no file."""
+
+
 class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What may be set; each field is a key of settings.toml, and HITLAB_<FIELD> in the environment."""
 
@@ -33,6 +37,10 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Most seconds that an agent's program (`process:COMMAND`) may take for one answer."""
     fps: int = 20
     """Most frames per second that the mirror draws."""
+    via: Literal["auto", "scrcpy", "screencap"] = "auto"
+    """How a real phone's pictures come: by scrcpy's video where its server is found, or by screenshots alone."""
+    video: int = 1200
+    """The longer side, in pixels, of a real phone's video; 0 is the phone's own."""
     overlay: bool = True
     """Whether accessibility text is drawn over the mirror as real characters."""
     theme: str = "textual-dark"
@@ -90,7 +98,8 @@ def load(env: Mapping[str, str] = os.environ, **flags: Any) -> Settings:
         except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
             raise LabError(f"settings file {path}", f"is not TOML ({error})") from error
         _check_keys(values, f"settings file {path}", lambda key: key)
-    given = {k.removeprefix("HITLAB_").lower(): v for k, v in env.items() if k.startswith("HITLAB_")}
+    names = [name for name in env if name.startswith("HITLAB_") and name not in SECRETS]
+    given = {name.removeprefix("HITLAB_").lower(): env[name] for name in names}
     _check_keys(given, "the environment", lambda key: f"HITLAB_{key.upper()}")
     values.update(given)
     values.update({k: v for k, v in flags.items() if v is not None})
@@ -100,6 +109,8 @@ def load(env: Mapping[str, str] = os.environ, **flags: Any) -> Settings:
         raise LabError("settings", _reason(str(error), given)) from error
     if not (0 <= settings.pace < float("inf") and settings.fps >= 1):
         raise LabError("settings", f"field pace is {settings.pace:g}, fps {settings.fps}: no seconds, or no frames")
+    if settings.video and not 320 <= settings.video <= 4096:
+        raise LabError("settings", f"field video is {settings.video}: no 0, nor from 320 to 4096 pixels")
     if not 0 < settings.agent_timeout < float("inf"):
         raise LabError("settings", f"field agent_timeout: {settings.agent_timeout:g} is no number of seconds above 0")
     _check_model(settings)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, NamedTuple
+import os
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from lab.errors import LabError
 from lab.seams import Agent, Brief, Device
@@ -10,12 +11,20 @@ from lab.task import Persona, Task
 from lab.trace import Trace
 from store.store import Store
 
+if TYPE_CHECKING:
+    from simulators.phone.phone import Phone
+
+
+EMBEDDED = "embedded"
+"""The device that hitlab draws itself."""
+
 
 class Spec(NamedTuple):
     """What a run is made of.
 
     `agent` is `rule`, `recorded:ID`, `process:COMMAND`, `model:NAME` or `model+memory:NAME`; `user` is
-    `human`, `script` or `script:FILE`.
+    `human`, `script` or `script:FILE`. `device` is `embedded`, or what adb calls a phone: its serial, or `host:port`;
+    `harness` is the address at which a served phone takes snapshots.
     """
 
     task: Task
@@ -31,6 +40,8 @@ class Spec(NamedTuple):
     pace: float = 0.0
     attempt: int = 1
     breaks: tuple[str, ...] = ()
+    device: str = EMBEDDED
+    harness: str = ""
 
 
 def brief_of(task: Task, persona: Persona | None) -> Brief:
@@ -50,8 +61,15 @@ def resume_spec(trace: Trace, **changes: Any) -> Spec:
 
 def stored_spec(trace: Trace, what: str, **changes: Any) -> Spec:
     """The spec of a stored run; a `LabError` where it cannot be `what` (resumed, forked) here."""
-    if trace.source is not None or trace.state is None:
+    real = trace.device.kind == "adb" and trace.source is None
+    if real and trace.state is None and what != "resumed":
+        said = f"was made on a real phone, which cannot be put back; it cannot be {what}"
+        raise LabError(f"run {trace.id}", said)
+    if trace.source is not None or (trace.state is None and not real):
         raise LabError(f"run {trace.id}", f"was not made on the embedded phone; it cannot be {what} here")
+    if real and trace.state is not None and not changes.get("harness"):
+        said = f"was made on a served phone; without its harness it cannot be {what}"
+        raise LabError(f"run {trace.id}", said, "Name the harness with --harness URL.")
     if changes.get("agent") is None and trace.agent.id.startswith("process:"):
         raise LabError(
             f"run {trace.id}",
@@ -71,6 +89,7 @@ def stored_spec(trace: Trace, what: str, **changes: Any) -> Spec:
         seed=trace.conditions.seed,
         vary=trace.conditions.vary,
         attempt=trace.attempt,
+        device=trace.device.id if real else EMBEDDED,
     )
     return spec._replace(**{k: v for k, v in changes.items() if v is not None})
 
@@ -110,6 +129,15 @@ def agent_of(name: str, store: Store) -> Agent:
 
 
 def phone_of(spec: Spec) -> Device:
+    """The phone that a run is made on; the embedded one, and a served one with its harness, as the task wants it."""
+    if spec.device == EMBEDDED:
+        if spec.harness:
+            raise LabError("--harness", "belongs to a served phone.", "Name that phone with --device.", code=2)
+        return embedded(spec)
+    return attached(spec)
+
+
+def embedded(spec: Spec) -> Phone:
     """The embedded phone as the task wants it: its seed, its world, its time, what is laid over its first state."""
     from simulators.phone.phone import Phone
 
@@ -120,3 +148,24 @@ def phone_of(spec: Spec) -> Device:
         phone.restore(world(spec.vary).state(phone.snapshot()))
     phone.lay(spec.task.phone)
     return phone
+
+
+def attached(spec: Spec) -> Device:
+    """The phone at adb's end of the line as it is; a served one with its harness is first laid out for the task."""
+    from lab.devices.adb import AdbPhone
+    from lab.devices.harness import Harness
+    from lab.settings import load
+
+    settings = load()
+    harness = Harness(spec.harness, harness_token()) if spec.harness else None
+    if harness is not None:
+        harness.restore(embedded(spec).snapshot())
+    return AdbPhone(spec.device, via=settings.via, fps=settings.fps, video=settings.video, harness=harness)
+
+
+def harness_token() -> str:
+    """The token of a served phone's harness, which is told to nobody but through the environment."""
+    token = os.environ.get("HITLAB_HARNESS_TOKEN", "")
+    if not token:
+        raise LabError("--harness", "needs the token that `hitlab phone` printed.", "Set HITLAB_HARNESS_TOKEN to it.")
+    return token

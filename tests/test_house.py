@@ -34,6 +34,8 @@ LAYERS: list[tuple[str, ...]] = [
         "lab.nearest",
         "lab.lacking",
         "lab.family",
+        "lab.hiding",
+        "lab.steady",
     ),
     ("store", "simulators", "annotators", "lab.episode", "lab.devices", "lab.agents"),
     ("lab.spec",),

@@ -1,0 +1,111 @@
+"""A phone that is waited for: while it is away, or talks nonsense, whoever needs it waits, and is told why."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any, TypeVar
+
+from lab.errors import LabError
+from lab.seams import Attached, Device, Frame, Screen, Trouble, Withdrawn
+from lab.trace import DeviceInfo
+from lab.turn import Action
+
+Answer = TypeVar("Answer")
+Tell = Callable[[Trouble | None], None]
+
+_FIRST, _MOST = 0.25, 2.0
+"""Seconds before it is asked again: at first, and at most."""
+
+
+class Steady:
+    """A device around another one. What only looks is asked again until it is well; what acts is done once.
+
+    `tell` is called, from any thread, with what troubles the phone when that begins or changes, and with None when it
+    is well again. Once `stop` is set whoever waits gets `Withdrawn`.
+    """
+
+    def __init__(self, device: Device, stop: threading.Event, tell: Tell) -> None:
+        self.device = device
+        self.trouble: Trouble | None = None
+        """What troubles it now."""
+        self._stop, self._tell = stop, tell
+        self._lock = threading.RLock()
+        self._away: Trouble | None = None
+        self._failing: Trouble | None = None
+        self._closed = False
+        if isinstance(device, Attached):
+            device.on_line = self._on_line
+
+    @property
+    def info(self) -> DeviceInfo:
+        return self.device.info
+
+    @property
+    def via(self) -> str:
+        """How its pictures come, in a few words; empty where there is only one way."""
+        return self.device.via if isinstance(self.device, Attached) else ""
+
+    def observe(self) -> Screen:
+        screen = self._patiently(self.device.observe)
+        self._note(away=None, failing=None)
+        return screen
+
+    def snapshot(self) -> dict[str, Any] | None:
+        return self._patiently(self.device.snapshot)
+
+    def restore(self, state: dict[str, Any]) -> None:
+        self.device.restore(state)
+
+    def perform(self, action: Action) -> None:
+        """Does it once, for what was begun may have happened: a `LabError` says so where the phone went away."""
+        try:
+            self.device.perform(action)
+        except Trouble as trouble:
+            self._note(failing=trouble)
+            done = "It may or may not have been done" if trouble.sent else "Nothing was done"
+            raise LabError(trouble.title, f"{trouble.message.rstrip('.')}. {done}", trouble.hint) from trouble
+
+    def frames(self, stop: threading.Event) -> Iterator[Frame]:
+        """The phone's pictures; begun anew where they end in trouble."""
+        pause = _FIRST
+        while not stop.is_set() and not self._closed:
+            try:
+                for frame in self.device.frames(stop):
+                    pause = _FIRST
+                    yield frame
+                return
+            except Trouble:
+                stop.wait(pause)
+                pause = min(2 * pause, _MOST)
+
+    def close(self) -> None:
+        self._closed = True
+        self.device.close()
+
+    def _patiently(self, ask: Callable[[], Answer]) -> Answer:
+        pause = _FIRST
+        while True:
+            try:
+                return ask()
+            except Trouble as trouble:
+                if self._stop.is_set():
+                    raise Withdrawn from trouble
+                self._note(failing=trouble)
+                if self._stop.wait(pause):
+                    raise Withdrawn from trouble
+                pause = min(2 * pause, _MOST)
+
+    def _on_line(self, away: Trouble | None) -> None:
+        self._note(away=away)
+
+    def _note(self, **changed: Trouble | None) -> None:
+        """Keeps what is known, and tells of it where it reads otherwise than before."""
+        with self._lock:
+            self._away = changed.get("away", self._away)
+            self._failing = changed.get("failing", self._failing)
+            now = self._away or self._failing
+            before, self.trouble = self.trouble, now
+            if (now and now.sentence) == (before and before.sentence) or self._closed:
+                return
+            self._tell(now)

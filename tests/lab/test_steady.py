@@ -1,0 +1,203 @@
+"""A run waits for its phone: it stands still with a sentence, goes on by itself, or ends at a person's word."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TypeVar
+
+import pytest
+
+from lab.errors import LabError
+from lab.seams import Brief, Frame, Screen, Trouble, Withdrawn
+from lab.session import PHONE, Session
+from lab.spec import Spec
+from lab.steady import Steady
+from lab.task import Actor, Task
+from lab.trace import AnyEvent, Ended, Paused, Resumed, Step
+from lab.turn import Action, Proposed, Reply
+from simulators.phone.phone import Phone
+from store.store import Store
+
+AWAY = Trouble("phone R58", "is unplugged.", "Plug it in again.")
+ASK, HOME, DONE = Action("ask_user", text="Which?"), Action("navigate_home"), Action("status", status="complete")
+
+
+Seen = TypeVar("Seen")
+
+
+def until(look: Callable[[], Seen | None], seconds: float = 10) -> Seen:
+    """What `look` sees once it sees something."""
+    end = time.monotonic() + seconds
+    while not (seen := look()):
+        assert time.monotonic() < end, "it did not come"
+        time.sleep(0.01)
+    return seen
+
+
+class Cut(Phone):
+    """The embedded phone behind a line that a test cuts."""
+
+    via = "a line"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.on_line: Callable[[Trouble | None], None] = lambda trouble: None
+        self.away: Trouble | None = None
+        self.asked = threading.Event()
+
+    def cut(self, trouble: Trouble | None, *, told: bool = True) -> None:
+        self.away = trouble
+        if told:
+            self.on_line(trouble)
+
+    def observe(self) -> Screen:
+        self.asked.set()
+        if self.away is not None:
+            raise self.away
+        return super().observe()
+
+    def perform(self, action: Action) -> None:
+        if self.away is not None:
+            raise self.away
+        super().perform(action)
+
+    def frames(self, stop: threading.Event) -> Iterator[Frame]:
+        if self.away is not None:
+            raise self.away
+        yield from super().frames(stop)
+
+
+class Listed:
+    actor = Actor("script", "listed")
+
+    def __init__(self, *actions: Action) -> None:
+        self.actions = actions
+
+    def propose(self, brief: Brief, screen: Screen, history: object) -> Proposed:
+        assert isinstance(history, list)
+        return Proposed(self.actions[len(history)])
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    with Store.open(tmp_path / "lab.db") as store:
+        yield store
+
+
+def begun(store: Store, phone: Cut, *actions: Action) -> tuple[Session, list[AnyEvent]]:
+    session, seen = (
+        Session(store, Spec(Task("t", "general", instruction="x")), agent=Listed(*actions), device=phone),
+        [],
+    )
+    session.on_event = lambda event: seen.append(event) if event is not None else None
+    session.start()
+    return session, seen
+
+
+def answer(session: Session) -> None:
+    question = until(lambda: session.questions.waiting)
+    assert session.questions.answer(question, Reply(question.id, "the first", Actor("human", "P01")))
+
+
+def test_a_phone_that_goes_while_a_question_is_open_pauses_the_run_and_resumes_it(store: Store) -> None:
+    phone = Cut()
+    session, seen = begun(store, phone, ASK, HOME, DONE)
+    until(lambda: session.questions.waiting)
+    phone.cut(AWAY)
+    assert seen[-1] == store_last(store, session)
+    assert isinstance(seen[-1], Paused)
+    assert seen[-1].by == PHONE
+    assert seen[-1].reason == AWAY.sentence
+    answer(session)  # a person may answer while the phone is away
+    until(lambda: any(isinstance(event, Step) for event in seen))
+    phone.cut(None)
+    assert session.join(10)
+    kinds = [type(event).__name__ for event in seen]
+    assert kinds.count("Paused") == kinds.count("Resumed") == 1
+    assert isinstance(seen[-1], Ended)
+    assert seen[-1].status == "completed"
+    assert len([event for event in seen if isinstance(event, Step)]) == 3
+
+
+def test_what_nobody_tells_of_is_noticed_when_the_phone_is_looked_at(store: Store) -> None:
+    phone = Cut()
+    phone.cut(Trouble("phone", "gave half a screenshot."), told=False)
+    session, seen = begun(store, phone, HOME, DONE)
+    until(lambda: isinstance(seen[-1], Paused))
+    assert "half a screenshot" in seen[-1].reason  # type: ignore[union-attr]
+    phone.cut(None, told=False)
+    assert session.join(10)
+    assert [type(event).__name__ for event in seen[1:3]] == ["Paused", "Resumed"]
+
+
+def test_a_person_ends_the_run_while_the_phone_is_away(store: Store) -> None:
+    phone = Cut()
+    session, seen = begun(store, phone, ASK, DONE)
+    until(lambda: session.questions.waiting)
+    phone.cut(AWAY)
+    with pytest.raises(LabError, match="unplugged"):
+        session.go_on()
+    session.stop("no phone today")
+    assert session.join(10)
+    assert isinstance(seen[-1], Ended)
+    assert (seen[-1].status, seen[-1].reason) == ("stopped", "no phone today")
+    phone.cut(None)
+    assert isinstance(store_last(store, session), Ended)
+
+
+def test_a_pause_of_the_persons_own_outlasts_the_phones(store: Store) -> None:
+    phone = Cut()
+    session, seen = begun(store, phone, ASK, DONE)
+    until(lambda: session.questions.waiting)
+    session.pause("lunch")
+    phone.cut(AWAY)
+    phone.cut(None)
+    assert isinstance(seen[-1], Paused)
+    session.go_on()
+    assert isinstance(seen[-1], Resumed)
+    assert seen[-1].by == session.person
+    answer(session)
+    assert session.join(10)
+
+
+def test_an_act_that_was_cut_off_is_a_step_that_says_so_and_is_not_done_twice(store: Store) -> None:
+    phone = Cut()
+    session, seen = begun(store, phone, ASK, HOME, DONE)
+    until(lambda: session.questions.waiting)
+    phone.away = Trouble("phone R58", "is unplugged.", sent=True)
+    # the next look is let through, so that the act itself meets the cut line
+    phone.observe = Phone.observe.__get__(phone)  # type: ignore[method-assign]
+    answer(session)
+    assert session.join(10)
+    steps = [event for event in seen if isinstance(event, Step)]
+    assert steps[1].error == "phone R58: is unplugged. It may or may not have been done"
+    assert len(steps) == 3
+
+
+def test_waiting_ends_with_the_run(store: Store) -> None:
+    stop, told = threading.Event(), list[Trouble | None]()
+    phone = Cut()
+    phone.away = AWAY
+    steady = Steady(phone, stop, told.append)
+    threading.Timer(0.05, stop.set).start()
+    with pytest.raises(Withdrawn):
+        steady.observe()
+    assert told == [AWAY]
+
+
+def test_frames_begin_anew_where_they_end_in_trouble() -> None:
+    stop, phone = threading.Event(), Cut()
+    phone.away = AWAY
+    steady = Steady(phone, stop, lambda trouble: None)
+    frames = steady.frames(stop)
+    threading.Timer(0.05, phone.cut, [None]).start()
+    assert next(frames).size == (1080, 2400)
+    stop.set()
+    assert list(frames) == []
+
+
+def store_last(store: Store, session: Session) -> AnyEvent:
+    return list(store.events(session.trace_id))[-1]
