@@ -18,11 +18,11 @@ from lab.hiding import tree_without
 from lab.mailbox import Mailbox
 from lab.records import Blob
 from lab.seams import Agent, Closable, Device, Illustrated, Interruptible, Screen, Trouble, User, Withdrawn
-from lab.spec import Spec, agent_of, brief_of, phone_of
+from lab.spec import PERSON, Spec, agent_of, brief_of, phone_of
 from lab.stamp import monotonic_ms, now, uuid7
 from lab.steady import Steady
 from lab.task import Actor
-from lab.trace import Acting, AnyEvent, Conditions, Ended, Paused, Resumed, Started, Step, Trace, fold
+from lab.trace import Acting, AnyEvent, Conditions, Ended, Flagged, Paused, Resumed, Started, Step, Trace, fold
 from lab.turn import Action, Decision, Observation, Proposed, Question, Reply
 from lab.wire import decode, encode
 from simulators.human import HumanGate, HumanUser
@@ -70,7 +70,7 @@ class Session:
         self.control = Control(spec.pace)
         self.questions: Mailbox[Question, Reply] = Mailbox()
         self.decisions: Mailbox[Proposed, Decision] = Mailbox()
-        self.turns: Mailbox[Screen, Action] = Mailbox()
+        self.turns: Mailbox[Screen, Action | Proposed] = Mailbox()
         self.gate = HumanGate(
             self.person,
             self.decisions,
@@ -94,7 +94,8 @@ class Session:
         self._given = beginning.given if beginning else None
         self._passed = _left_at(earlier)
         self._one_turn = False
-        self.agent = agent or agent_of(spec.agent, store)
+        self.hands = PersonAgent(self.person, self.turns, self.control.stop)
+        self.agent = agent or (self.hands if spec.agent == PERSON else agent_of(spec.agent, store))
         if isinstance(self.agent, Interruptible):
             self.agent.stop = self.control.stop
         if isinstance(self.agent, Illustrated):
@@ -151,9 +152,7 @@ class Session:
 
     def _drive(self) -> None:
         try:
-            seats = episode.Seats(
-                self.agent, self.user, self.gate, self.device, PersonAgent(self.person, self.turns, self.control.stop)
-            )
+            seats = episode.Seats(self.agent, self.user, self.gate, self.device, self.hands)
             unfinished = self._cut_off()
             history = list(self._resume.steps) if self._resume else []
             brief = brief_of(self.spec.task, self.spec.persona)
@@ -245,6 +244,10 @@ class Session:
         self.control.take_over(taken)
         self.turns.withdraw() if not taken else self.decisions.withdraw()
 
+    def flag(self, index: int, on: bool = True) -> None:
+        """Says that step `index` (from 0) was a slip, or takes that back; recorded at once."""
+        self.append(Flagged(index=index, by=self.person, on=on))
+
     def stop(self, reason: str = "") -> None:
         """Ends the run as an event, now, whatever agent or person is doing."""
         self.control.halt()
@@ -317,6 +320,7 @@ class Session:
                 seed=spec.seed,
                 gate=spec.gate,
                 vary=spec.vary,
+                quick=spec.quick,
             ),
             attempt=spec.attempt,
             state=self.state(self.first),
@@ -371,11 +375,13 @@ class Session:
 
     def _close_act(self, acting: Acting) -> None:
         assert self._resume is not None
+        state = self.device.device.snapshot()
+        put_back = "it may or may not have been done" if state is None else "the phone was put back to before the act"
         step = Step(
             index=acting.index,
             proposed=Proposed(acting.action),
-            error="the run was cut off while acting; the phone was put back to before the act",
-            state=self.state(self.device.snapshot()),
+            error=f"the run was cut off while acting; {put_back}",
+            state=self.state(state),
             started=acting.at,
             ended=now(),
         )

@@ -17,14 +17,17 @@ if TYPE_CHECKING:
 
 EMBEDDED = "embedded"
 """The device that hitlab draws itself."""
+PERSON = "person"
+"""The agent that is the person at the run: what they do is a demonstration."""
 
 
 class Spec(NamedTuple):
     """What a run is made of.
 
-    `agent` is `rule`, `recorded:ID`, `process:COMMAND`, `model:NAME` or `model+memory:NAME`; `user` is
-    `human`, `script` or `script:FILE`. `device` is `embedded`, or what adb calls a phone: its serial, or `host:port`;
-    `harness` is the address at which a served phone takes snapshots.
+    `agent` is `rule`, `recorded:ID`, `process:COMMAND`, `model:NAME`, `model+memory:NAME`, or `person` in a
+    demonstration, where `quick` is whether a touch acts before its instruction was read; `user` is `human`, `script`
+    or `script:FILE`. `device` is `embedded`, or what adb calls a phone: its serial, or `host:port`; `harness` is the
+    address at which a served phone takes snapshots.
     """
 
     task: Task
@@ -42,6 +45,7 @@ class Spec(NamedTuple):
     breaks: tuple[str, ...] = ()
     device: str = EMBEDDED
     harness: str = ""
+    quick: bool = False
 
 
 def brief_of(task: Task, persona: Persona | None) -> Brief:
@@ -67,7 +71,7 @@ def stored_spec(trace: Trace, what: str, **changes: Any) -> Spec:
         raise LabError(f"run {trace.id}", said)
     if trace.source is not None or (trace.state is None and not real):
         raise LabError(f"run {trace.id}", f"was not made on the embedded phone; it cannot be {what} here")
-    if real and trace.state is not None and not changes.get("harness"):
+    if real and trace.state is not None and what == "resumed" and not changes.get("harness"):
         said = f"was made on a served phone; without its harness it cannot be {what}"
         raise LabError(f"run {trace.id}", said, "Name the harness with --harness URL.")
     if changes.get("agent") is None and trace.agent.id.startswith("process:"):
@@ -80,7 +84,7 @@ def stored_spec(trace: Trace, what: str, **changes: Any) -> Spec:
     spec = Spec(
         task=trace.task,
         persona=trace.persona,
-        agent=trace.agent.id,
+        agent=PERSON if trace.agent.kind == "human" else trace.agent.id,
         user="human" if user is None or user.kind == "human" else f"script:{user.id}",
         person=user.id if user is not None and user.kind == "human" else Spec._field_defaults["person"],
         seat=trace.conditions.seat,
@@ -89,7 +93,8 @@ def stored_spec(trace: Trace, what: str, **changes: Any) -> Spec:
         seed=trace.conditions.seed,
         vary=trace.conditions.vary,
         attempt=trace.attempt,
-        device=trace.device.id if real else EMBEDDED,
+        device=trace.device.id if real and what == "resumed" else EMBEDDED,
+        quick=trace.conditions.quick,
     )
     return spec._replace(**{k: v for k, v in changes.items() if v is not None})
 

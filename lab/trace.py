@@ -24,7 +24,7 @@ class Source(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
 
 
 class DeviceInfo(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """The phone a run was made on: `product`, `release` (Android's version) and `sdk` as the phone itself names them."""
+    """The phone a run was made on: `product`, `release` (of Android) and `sdk` as the phone itself names them."""
 
     kind: Literal["embedded", "adb", "unknown"] = "unknown"
     id: str = ""
@@ -45,6 +45,8 @@ class Conditions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_d
     gate: Literal["pass", "ask"] = "pass"
     vary: int = 0
     """The seed by which names and prices were changed; 0 where they are as the task's file has them."""
+    quick: bool = False
+    """In a demonstration: acts were done at once, so that nobody read the instructions that were suggested for them."""
 
 
 class Forked(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -163,6 +165,15 @@ class Resumed(Event, frozen=True, tag="resumed"):
     by: Actor
 
 
+class Flagged(Event, frozen=True, tag="flagged"):
+    """A person said of step `index` (from 0) that it was a slip of the hand, or (`on` false) that it was none."""
+
+    index: int
+    by: Actor
+    flag: Literal["slip"] = "slip"
+    on: bool = True
+
+
 class Ended(Event, frozen=True, tag="ended"):
     """The run is over. `score` is 0 to 1, None where nothing could be checked. `final` is the last screen seen."""
 
@@ -173,11 +184,14 @@ class Ended(Event, frozen=True, tag="ended"):
     final: Observation | None = None
 
 
-AnyEvent = Started | Asked | Answered | Acting | Step | Paused | Resumed | Ended
+AnyEvent = Started | Asked | Answered | Acting | Step | Paused | Resumed | Flagged | Ended
 
 
 class Trace(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A run as its events leave it. `asked` and `acting` are what was under way when the events stop."""
+    """A run as its events leave it. `asked` and `acting` are what was under way when the events stop.
+
+    `slips` are the indices (from 0) of the steps that a person flagged as slips.
+    """
 
     id: str
     task: Task
@@ -198,6 +212,7 @@ class Trace(msgspec.Struct, frozen=True, omit_defaults=True):
     acting: Acting | None = None
     paused: bool = False
     ended: Ended | None = None
+    slips: tuple[int, ...] = ()
     last: int = -1
 
     @property
@@ -229,6 +244,7 @@ def fold(events: Iterable[AnyEvent]) -> Trace:
     steps: list[Step] = []
     under_way: dict[str, Any] = {"asked": None, "answered": None, "acting": None}
     paused, ended, last = False, None, first.seq
+    slips: dict[int, bool] = {}
     for event in stream:
         if event.seq != last + 1:
             raise ValueError(f"event {event.seq} follows event {last}")
@@ -247,11 +263,14 @@ def fold(events: Iterable[AnyEvent]) -> Trace:
                 under_way = dict.fromkeys(under_way)
             case Paused() | Resumed():
                 paused = isinstance(event, Paused)
+            case Flagged():
+                slips[event.index] = event.on
             case Ended():
                 ended = event
     return Trace(
         id=first.trace, task=first.task, agent=first.agent, persona=first.persona, user=first.user,
         device=first.device, conditions=first.conditions, attempt=first.attempt, parent=first.parent,
         source=first.source, state=first.state, forked=first.forked, started=first.at, steps=tuple(steps),
-        paused=paused, ended=ended, last=last, **under_way,
+        paused=paused, ended=ended, slips=tuple(sorted(index for index, on in slips.items() if on)), last=last,
+        **under_way,
     )  # fmt: skip

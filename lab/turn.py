@@ -120,7 +120,7 @@ class Prompt(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
 
 
 class Proposed(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """What an agent wants to do and why. `by` is set where another than the run's agent proposed (a take-over).
+    """What an agent wants to do and why. `by` is set where a person did: in a take-over, in a demonstration.
 
     `instruction` is the low-level instruction of the step where it has one: what to do here, in words (DAC-Bench 2.4).
     """

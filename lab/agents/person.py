@@ -5,6 +5,8 @@ from __future__ import annotations
 import threading
 from collections.abc import Sequence
 
+import msgspec
+
 from lab.mailbox import Mailbox
 from lab.seams import Brief, Screen
 from lab.task import Actor
@@ -13,12 +15,15 @@ from lab.turn import Action, Proposed
 
 
 class PersonAgent:
-    """Waits at a mailbox for the person's next action."""
+    """Waits at a mailbox for the person's next action, alone or with words to it."""
 
-    def __init__(self, actor: Actor, mailbox: Mailbox[Screen, Action], stop: threading.Event) -> None:
+    def __init__(self, actor: Actor, mailbox: Mailbox[Screen, Action | Proposed], stop: threading.Event) -> None:
         self.actor = actor
         self._mailbox = mailbox
         self._stop = stop
 
     def propose(self, brief: Brief, screen: Screen, history: Sequence[Step]) -> Proposed:
-        return Proposed(self._mailbox.ask(screen, self._stop), by=self.actor)
+        given = self._mailbox.ask(screen, self._stop)
+        if isinstance(given, Proposed):
+            return msgspec.structs.replace(given, by=self.actor)
+        return Proposed(given, by=self.actor)
