@@ -59,7 +59,7 @@ class Stream(Protocol):
 
 
 class Console(Protocol):
-    """What a command reads and writes. `terminal` is true where a person types (lines are echoed by their end).
+    """What a command reads and writes. `terminal` is true where a person types: nobody else echoes what is read.
 
     `gone` is set once nobody listens any more: a command that waits, waits on it.
     """
@@ -85,8 +85,9 @@ Accept = Callable[[Stream], None]
 class Services:
     """What a command on the served phone may see and change.
 
-    `files` holds what was pushed, whole, by absolute path; `properties` is what getprop tells; `settings` is by
-    namespace and key; `listening` holds the abstract sockets that something on the phone listens at, by name.
+    `files` holds what was pushed, whole, by absolute path (`served.folders` says which folders there are);
+    `properties` is what getprop tells; `settings` is by namespace and key; `listening` holds the abstract sockets
+    that something on the phone listens at, by name.
     """
 
     display: Panel

@@ -1,0 +1,250 @@
+"""The phone's own adb daemon: listens on a loopback port and begins whatever a host opens a stream for."""
+
+from __future__ import annotations
+
+import contextlib
+import selectors
+import socket
+import threading
+import time
+from collections.abc import Callable
+from functools import partial
+
+from lab.errors import LabError
+from simulators.phone.served import sync
+from simulators.phone.served.consoles import Framed, Invocation, Plain, invocation
+from simulators.phone.served.packets import Wire
+from simulators.phone.served.services import HungUp, Run, Services, Stream
+from simulators.phone.served.transport import Connection, Opened
+
+LOOPBACK = "127.0.0.1"
+_FEATURES = "shell_v2,cmd,stat_v2,ls_v2,fixed_push_mkdir"
+_IDENTITY = ("ro.product.name", "ro.product.model", "ro.product.device")
+_CONNECTIONS = 16
+_SETTLES = 5.0
+"""Seconds in which a cable is out, or in again, at the latest."""
+
+
+class Adbd:
+    """Listens on a loopback port from `start` to `close`; `port` 0 takes a free one, and keeps it while unplugged."""
+
+    def __init__(self, services: Services, run: Run, port: int = 0) -> None:
+        self._services, self._run = services, run
+        self._listener: socket.socket | None = _bound(port)
+        self._listener.listen()
+        self.port: int = self._listener.getsockname()[1]
+        self._reserved: socket.socket | None = None
+        self._wake, self._woken = socket.socketpair()
+        self._changed = threading.Condition()
+        self._wanted = self._settled = 0
+        self._closing = False
+        self._open: set[Connection] = set()
+        self._threads: set[threading.Thread] = set()
+
+    @property
+    def serial(self) -> str:
+        """The name that adb knows it by."""
+        return f"{LOOPBACK}:{self.port}"
+
+    def start(self) -> None:
+        """Takes connections, on threads of its own."""
+        self._services.faults.on_change = self.settle
+        self._begin("accepts", self._accept_all)
+
+    def settle(self) -> None:
+        """Cuts what the faults in force no longer allow, and is done with that on return."""
+        with self._changed:
+            if self._closing:
+                return
+            self._wanted += 1
+            wanted = self._wanted
+            self._wake.send(b"!")
+            self._changed.wait_for(lambda: self._settled >= wanted or self._closing, _SETTLES)
+
+    def close(self) -> None:
+        """Ends everything, from any thread but its own: no socket and no thread is left; safe twice."""
+        with self._changed:
+            if self._closing:
+                return
+            self._closing = True
+            self._wake.send(b"!")
+            self._changed.notify_all()
+        until = time.monotonic() + _SETTLES
+        while (threads := self._running()) and time.monotonic() < until:
+            threads[0].join(max(0.0, until - time.monotonic()))
+        for sock in (self._listener, self._reserved, self._wake, self._woken):
+            if sock is not None:
+                sock.close()
+
+    # -- connections -----------------------------------------------------------------------------------------
+
+    def _accept_all(self) -> None:
+        with contextlib.closing(selectors.DefaultSelector()) as waits:
+            waits.register(self._woken, selectors.EVENT_READ)
+            if self._listener:
+                waits.register(self._listener, selectors.EVENT_READ)
+            before = self._rules()
+            while not self._closing:
+                ready = {key.fileobj for key, _ in waits.select()}
+                if self._woken in ready:
+                    self._woken.recv(4096)
+                    before = self._apply(before, waits)
+                elif self._listener in ready:
+                    self._accept()
+        self._cut_all()
+
+    def _rules(self) -> tuple[bool, bool, bool]:
+        faults = self._services.faults
+        return faults.plugged, faults.offline, faults.unauthorized
+
+    def _apply(self, before: tuple[bool, bool, bool], waits: selectors.BaseSelector) -> tuple[bool, bool, bool]:
+        """Listens or does not, and cuts what was connected under other rules."""
+        with self._changed:
+            wanted = self._wanted
+        rules = self._rules()
+        if rules != before:
+            if not rules[0] and self._listener is not None:
+                waits.unregister(self._listener)
+                self._listener.close()
+                self._listener, self._reserved = None, _bound(self.port)
+            elif rules[0] and self._reserved is not None:
+                self._listener, self._reserved = self._reserved, None
+                self._listener.listen()
+                waits.register(self._listener, selectors.EVENT_READ)
+            self._cut_all()
+        with self._changed:
+            self._settled = wanted
+            self._changed.notify_all()
+        return rules
+
+    def _accept(self) -> None:
+        assert self._listener is not None
+        try:
+            sock, _ = self._listener.accept()
+        except OSError:
+            return
+        faults = self._services.faults
+        wire = Wire(sock)
+        connection = Connection(
+            wire, self._banner(), self._serve, silent=faults.offline, unauthorized=faults.unauthorized
+        )
+        with self._changed:
+            strangers = [other for other in self._open if not other.met]
+            full = len(self._open) >= _CONNECTIONS
+            if not full:
+                self._open.add(connection)
+        if full:
+            wire.close()
+            if strangers:
+                min(strangers, key=lambda other: other.born).cut()
+            return
+        self._begin("reads", lambda: self._drive(connection))
+
+    def _drive(self, connection: Connection) -> None:
+        try:
+            connection.drive()
+        finally:
+            with self._changed:
+                self._open.discard(connection)
+
+    def _cut_all(self) -> None:
+        with self._changed:
+            connections = list(self._open)
+        for connection in connections:
+            connection.cut()
+
+    def _banner(self) -> str:
+        told = [f"{name}={self._services.properties.get(name, '')}" for name in _IDENTITY]
+        return f"device::{';'.join(told)};features={_FEATURES}"
+
+    # -- services --------------------------------------------------------------------------------------------
+
+    def _serve(self, destination: str, stream: Opened) -> bool:
+        """Begins a service on a thread of its own, after `faults.slow`; False where there is none of that name."""
+        service = self._service(destination)
+        if service is None:
+            return False
+
+        def answer() -> None:
+            try:
+                self._services.faults.pause(stream.gone)
+                stream.accept()
+                service(stream)
+            except HungUp:
+                return
+            finally:
+                stream.close()
+
+        self._begin("serves", answer)
+        return True
+
+    def _service(self, destination: str) -> Callable[[Stream], None] | None:
+        asked = invocation(destination)
+        if asked is not None:
+            return partial(self._command, asked)
+        if destination == "sync:":
+            return partial(sync.serve, self._services)
+        kind, _, name = destination.partition(":")
+        if kind == "localabstract" and name in self._services.listening:
+            return partial(self._hand_over, name)
+        if kind == "reverse":
+            return _refuse_reverse
+        if kind in _SAYINGS:
+            return lambda stream: stream.write(_SAYINGS[kind])
+        return None
+
+    def _command(self, asked: Invocation, stream: Stream) -> None:
+        console = Framed(stream, asked.terminal) if asked.framed else Plain(stream, asked.terminal)
+        console.end(self._run(self._services, asked.command, console))
+
+    def _hand_over(self, name: str, stream: Stream) -> None:
+        """Something on the phone listens there: it has the stream until it closes it."""
+        accept = self._services.listening.get(name)
+        if accept is not None:
+            accept(stream)
+            stream.gone.wait()
+
+    # -- threads ---------------------------------------------------------------------------------------------
+
+    def _begin(self, what: str, work: Callable[[], None]) -> None:
+        def whole() -> None:
+            try:
+                work()
+            finally:
+                with self._changed:
+                    self._threads.discard(threading.current_thread())
+                    self._changed.notify_all()
+
+        thread = threading.Thread(target=whole, name=f"served phone {what}", daemon=True)
+        with self._changed:
+            self._threads.add(thread)
+        thread.start()
+
+    def _running(self) -> list[threading.Thread]:
+        with self._changed:
+            return list(self._threads)
+
+
+_SAYINGS = {
+    "root": b"adbd cannot run as root in production builds\n",
+    "unroot": b"adbd not running as root\n",
+    "remount": b'Not running as root. Try "adb root" first.\n',
+}
+"""What a phone that is for sale answers to those who would have more than it gives."""
+
+
+def _refuse_reverse(stream: Stream) -> None:
+    why = b"reverse sockets are not there on this phone"
+    stream.write(b"FAIL%04x%s" % (len(why), why))
+
+
+def _bound(port: int) -> socket.socket:
+    """A socket that holds a loopback port and does not listen yet; a `LabError` where the port is taken."""
+    sock = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        sock.bind((LOOPBACK, port))
+    except OSError as error:
+        sock.close()
+        raise LabError(f"port {port}", f"cannot be listened at ({error.strerror})", "Choose another.") from error
+    return sock

@@ -1,0 +1,107 @@
+"""The packets of the adb transport as bytes: 24 bytes of header, little endian, then a payload.
+
+Source: AOSP, adb/protocol.txt and adb/transport.cpp (check_header).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import struct
+import threading
+from typing import NamedTuple
+
+SYNC, CNXN, OPEN, OKAY, CLSE, WRTE, AUTH = (
+    int.from_bytes(name, "little") for name in (b"SYNC", b"CNXN", b"OPEN", b"OKAY", b"CLSE", b"WRTE", b"AUTH")
+)
+VERSION = 0x01000001
+"""The first version whose packets carry no checksum."""
+MOST = 1 << 20
+"""Bytes of payload that a packet of ours carries at most."""
+MOST_AT_FIRST = 4096
+"""Bytes of payload that every version takes, and all that is taken before both ends have said who they are."""
+
+_HEADER = struct.Struct("<6I")
+
+
+class Malformed(ValueError):
+    """What came is no packet: nothing after it can be understood."""
+
+
+class Packet(NamedTuple):
+    """One message; `command` is one of the names above, or a stranger's."""
+
+    command: int
+    arg0: int
+    arg1: int
+    data: bytes = b""
+
+
+class Wire:
+    """One socket that carries packets: one thread reads, any thread writes.
+
+    `most` is how much payload goes into one packet, `summed` whether payloads are checked by their sum.
+    """
+
+    def __init__(self, sock: socket.socket) -> None:
+        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self._sock = sock
+        self._sending = threading.Lock()
+        self.most = MOST_AT_FIRST
+        self.summed = True
+
+    def agree(self, version: int, most: int) -> None:
+        """Takes the lesser of what both ends can; raises `Malformed` where the other end can too little."""
+        if most < MOST_AT_FIRST:
+            raise Malformed(f"a payload of at most {most} bytes")
+        self.most = min(MOST, most)
+        self.summed = version < VERSION
+
+    def send(self, command: int, arg0: int, arg1: int, data: bytes | memoryview = b"") -> None:
+        """One packet, whole; OSError where the socket is closed."""
+        total = sum(data) if self.summed or command in (CNXN, AUTH) else 0
+        header = _HEADER.pack(command, arg0, arg1, len(data), total & 0xFFFFFFFF, command ^ 0xFFFFFFFF)
+        with self._sending:
+            sent = self._sock.sendmsg([header, data])
+            if sent < len(header):
+                self._sock.sendall(header[sent:])
+                sent = len(header)
+            if sent < len(header) + len(data):
+                self._sock.sendall(memoryview(data)[sent - len(header) :])
+
+    def read(self) -> Packet | None:
+        """The next packet; None at the end. Raises `Malformed`, or OSError where the socket is closed."""
+        header = self._exactly(_HEADER.size)
+        if header is None:
+            return None
+        command, arg0, arg1, length, total, magic = _HEADER.unpack(header)
+        if magic != command ^ 0xFFFFFFFF:
+            raise Malformed("a header whose magic is wrong")
+        if length > max(MOST_AT_FIRST, self.most):
+            raise Malformed(f"a payload of {length} bytes")
+        data = self._exactly(length)
+        if data is None:
+            return None
+        if self.summed and command != CNXN and total != sum(data) & 0xFFFFFFFF:
+            raise Malformed("a payload that does not add up")
+        return Packet(command, arg0, arg1, bytes(data))
+
+    def cut(self) -> None:
+        """Ends the socket at once, whoever is reading or writing; safe twice."""
+        with contextlib.suppress(OSError):
+            self._sock.shutdown(socket.SHUT_RDWR)
+
+    def close(self) -> None:
+        """Lets the socket go; only for the thread that reads."""
+        self.cut()
+        self._sock.close()
+
+    def _exactly(self, size: int) -> bytearray | None:
+        data = bytearray(size)
+        view, got = memoryview(data), 0
+        while got < size:
+            count = self._sock.recv_into(view[got:])
+            if not count:
+                return None
+            got += count
+        return data

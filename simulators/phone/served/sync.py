@@ -1,0 +1,146 @@
+"""The `sync:` service: files to and from the phone, in both ages of its messages.
+
+Source: AOSP, adb/file_sync_protocol.h and adb/daemon/file_sync_service.cpp.
+"""
+
+from __future__ import annotations
+
+import errno
+import stat
+import struct
+
+from simulators.phone.served import folders
+from simulators.phone.served.services import HungUp, Services, Stream
+
+_REQUEST = struct.Struct("<4sI")
+_STAT_1 = struct.Struct("<4s3I")
+_STAT_2 = struct.Struct("<4sI2Q4IQ3q")
+_LONGEST_PATH = 1024
+_BLOCK = 64 << 10
+_WHEN = 1_773_100_000
+"""The time of every file, in seconds of 1970: a mapping of bytes keeps none."""
+_FOLDER, _FILE = stat.S_IFDIR | 0o771, stat.S_IFREG | 0o644
+
+
+def serve(services: Services, stream: Stream) -> None:
+    """Answers one client's requests until it quits, leaves, or says what is no request."""
+    Sync(services, stream).serve()
+
+
+class Sync:
+    """One client's requests, one after another."""
+
+    def __init__(self, services: Services, stream: Stream) -> None:
+        self._files = services.files
+        self._stream = stream
+        self._unread = bytearray()
+
+    def serve(self) -> None:
+        """Until QUIT, the end of the stream (`HungUp`), or a request that there is none of."""
+        while True:
+            name, length = self._request()
+            if name == b"QUIT":
+                return
+            if length > _LONGEST_PATH:
+                return self._fail("path too long")
+            path = self._exactly(length).decode("utf-8", "surrogateescape")
+            if name == b"SEND":
+                if not self._send(path):
+                    return None
+            elif not self._answer(name, folders.normal(path)):
+                return self._fail(f"unknown command {name.decode('ascii', 'backslashreplace')}")
+
+    def _answer(self, name: bytes, path: str) -> bool:
+        if name == b"STAT":
+            mode, size = self._look(path)
+            self._stream.write(_STAT_1.pack(name, mode, size, _WHEN if mode else 0))
+        elif name in (b"STA2", b"LST2"):
+            self._stream.write(self._stat_2(name, path))
+        elif name == b"LIST":
+            self._list(path, b"DENT", b"DONE" + bytes(16))
+        elif name == b"LIS2":
+            self._list(path, b"DNT2", b"DONE" + bytes(72))
+        elif name == b"RECV":
+            self._receive(path)
+        else:
+            return False
+        return True
+
+    def _look(self, path: str) -> tuple[int, int]:
+        """What is at a path: mode and size, both 0 where nothing is."""
+        data = self._files.get(path)
+        if data is not None:
+            return _FILE, len(data)
+        return (_FOLDER, 0) if folders.is_folder(self._files, path) else (0, 0)
+
+    def _stat_2(self, name: bytes, path: str) -> bytes:
+        mode, size = self._look(path)
+        if not mode:
+            return _STAT_2.pack(name, errno.ENOENT, *[0] * 10)
+        return _STAT_2.pack(name, 0, 1, 1, mode, 1, 2000, 2000, size, _WHEN, _WHEN, _WHEN)
+
+    def _list(self, folder: str, kind: bytes, done: bytes) -> None:
+        out = []
+        for entry in folders.entries(self._files, folder):
+            path, name = folders.normal(entry, folder), entry.encode("utf-8", "surrogateescape")
+            mode, size = self._look(path)
+            old = kind == b"DENT"
+            head = _STAT_1.pack(kind, mode, size, _WHEN) if old else self._stat_2(kind, path)
+            out += [head, struct.pack("<I", len(name)), name]
+        self._stream.write(b"".join((*out, done)))
+
+    def _receive(self, path: str) -> None:
+        data = self._files.get(path)
+        if data is None:
+            why = "Is a directory" if folders.is_folder(self._files, path) else "No such file or directory"
+            return self._fail(f"open failed: {why}")
+        view = memoryview(data)
+        for start in range(0, len(view), _BLOCK):
+            block = view[start : start + _BLOCK]
+            self._stream.write(b"".join((_REQUEST.pack(b"DATA", len(block)), block)))
+        self._stream.write(_REQUEST.pack(b"DONE", 0))
+
+    def _send(self, request: str) -> bool:
+        """Takes a file in; False where nothing more can be understood from this client."""
+        name, comma, _mode = request.rpartition(",")
+        path = folders.normal(name if comma else request)
+        why = "" if folders.writable(path) else "couldn't create file: Permission denied"
+        if folders.is_folder(self._files, path):
+            why = "couldn't create file: Is a directory"
+        taken = bytearray()
+        while (head := self._request())[0] == b"DATA":
+            if head[1] > _BLOCK:
+                self._fail("oversize data message")
+                return False
+            block = self._exactly(head[1])
+            if not why and not folders.has_room(self._files, path, len(taken) + len(block)):
+                why = "write failed: No space left on device"
+                taken.clear()
+            if not why:
+                taken += block
+        if head[0] != b"DONE":
+            self._fail("invalid data message")
+            return False
+        if why:
+            self._fail(why)
+            return False
+        self._files[path] = bytes(taken)
+        self._stream.write(_REQUEST.pack(b"OKAY", 0))
+        return True
+
+    def _fail(self, why: str) -> None:
+        self._stream.write(_REQUEST.pack(b"FAIL", len(why.encode())) + why.encode())
+
+    def _request(self) -> tuple[bytes, int]:
+        name, length = _REQUEST.unpack(self._exactly(_REQUEST.size))
+        return name, length
+
+    def _exactly(self, size: int) -> bytes:
+        while len(self._unread) < size:
+            data = self._stream.read()
+            if not data:
+                raise HungUp("the client left")
+            self._unread += data
+        data = bytes(self._unread[:size])
+        del self._unread[:size]
+        return data

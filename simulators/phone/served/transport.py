@@ -1,0 +1,226 @@
+"""The phone's end of one adb connection: many streams over one socket, each waiting for its own reader.
+
+Source: AOSP, adb/protocol.txt and adb/adb.cpp (handle_packet).
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+
+from simulators.phone.served.packets import AUTH, CLSE, CNXN, OKAY, OPEN, VERSION, WRTE, Malformed, Packet, Wire
+from simulators.phone.served.services import HungUp
+
+_UNREAD = 256 << 10
+"""Bytes that wait for a stream's reader before the host is held back, as a socket's buffer does on a real phone."""
+_STREAMS = 128
+"""Streams that one connection may hold: another is refused."""
+_TOKEN = b"\x00" * 20
+
+Serve = Callable[[str, "Opened"], bool]
+"""Begins to serve a destination on an opened stream, on a thread of its own; False where there is no such service."""
+
+
+class Opened:
+    """The phone's end of one stream; implements `services.Stream`."""
+
+    def __init__(self, connection: Connection, local: int, remote: int) -> None:
+        self.gone = threading.Event()
+        self.local, self.remote = local, remote
+        self._connection = connection
+        self._changed = threading.Condition()
+        self._unread: deque[bytes] = deque()
+        self._waiting = 0
+        self._held_back = False
+        self._may_write = True
+
+    def accept(self) -> None:
+        """Tells the other end that somebody is here; nothing may be written before."""
+        self._connection.tell(OKAY, self)
+
+    def read(self, timeout: float | None = None) -> bytes:
+        """What came next, as it came; b"" once it is closed and all is read; TimeoutError after `timeout` seconds."""
+        with self._changed:
+            if not self._changed.wait_for(lambda: self._unread or self.gone.is_set(), timeout):
+                raise TimeoutError
+            if not self._unread:
+                return b""
+            data = self._unread.popleft()
+            self._waiting -= len(data)
+            go_on = self._held_back and self._waiting < _UNREAD
+            if go_on:
+                self._held_back = False
+        if go_on:
+            self._connection.tell(OKAY, self)
+        return data
+
+    def write(self, data: bytes | memoryview) -> None:
+        """Sends all of `data`, waiting as long as the other end takes none; `HungUp` once it is closed."""
+        view = memoryview(data)
+        while view:
+            with self._changed:
+                self._changed.wait_for(lambda: self._may_write or self.gone.is_set())
+                if self.gone.is_set():
+                    raise HungUp("nobody listens any more")
+                self._may_write = False
+            most = self._connection.wire.most
+            self._connection.tell(WRTE, self, view[:most])
+            view = view[most:]
+
+    def close(self) -> None:
+        """Ends it, from any thread; safe twice."""
+        if self.end():
+            self._connection.forget(self)
+
+    def end(self) -> bool:
+        """Whoever reads or writes learns that it is over; True the first time."""
+        with self._changed:
+            first = not self.gone.is_set()
+            self.gone.set()
+            self._changed.notify_all()
+        return first
+
+    def take(self, data: bytes) -> bool:
+        """What the host wrote; False where it did not wait to be let go on."""
+        with self._changed:
+            if self._held_back:
+                return False
+            self._unread.append(data)
+            self._waiting += len(data)
+            self._held_back = self._waiting >= _UNREAD
+            go_on = not self._held_back
+            self._changed.notify_all()
+        if go_on:
+            self._connection.tell(OKAY, self)
+        return True
+
+    def go_on(self) -> None:
+        """The host has taken what was written."""
+        with self._changed:
+            self._may_write = True
+            self._changed.notify_all()
+
+
+class Connection:
+    """One host's connection, read by `drive` on the calling thread until it ends.
+
+    `banner` says who the phone is, `serve` begins what a stream is opened for. With `silent` nothing is answered,
+    with `unauthorized` the host is asked for a key that is never accepted.
+    """
+
+    def __init__(
+        self, wire: Wire, banner: str, serve: Serve, *, silent: bool = False, unauthorized: bool = False
+    ) -> None:
+        self.wire = wire
+        self.born = time.monotonic()
+        self.met = False
+        """True once the host has said who it is."""
+        self._banner, self._serve = banner, serve
+        self._silent, self._unauthorized = silent, unauthorized
+        self._online = False
+        self._changing = threading.Lock()
+        self._streams: dict[int, Opened] = {}
+        self._last = 0
+
+    def drive(self) -> None:
+        """Answers packets until the host leaves, says what is none, or the connection is cut."""
+        try:
+            while (packet := self.wire.read()) is not None:
+                if not self._silent:
+                    self._take(packet)
+        except (OSError, Malformed):
+            return
+        finally:
+            self._end_streams()
+            self.wire.close()
+
+    def cut(self) -> None:
+        """Ends the connection at once, from any thread."""
+        self.wire.cut()
+
+    def tell(self, command: int, stream: Opened, data: bytes | memoryview = b"") -> None:
+        """One packet about a stream; where the connection is lost the stream is over."""
+        try:
+            self.wire.send(command, stream.local, stream.remote, data)
+        except OSError as error:
+            self.cut()
+            stream.end()
+            raise HungUp("the connection is lost") from error
+
+    def forget(self, stream: Opened) -> None:
+        """A stream that the phone has closed: the host is told."""
+        with self._changing:
+            self._streams.pop(stream.local, None)
+        self._reply(CLSE, stream.local, stream.remote)
+
+    def _reply(self, command: int, arg0: int, arg1: int, data: bytes = b"") -> None:
+        try:
+            self.wire.send(command, arg0, arg1, data)
+        except OSError:
+            self.cut()
+
+    def _take(self, packet: Packet) -> None:
+        command, theirs, ours, data = packet
+        if command == CNXN:
+            self._meet(theirs, ours)
+        elif command == AUTH and self._unauthorized:
+            if theirs == 2:  # a signature; a key (3) waits for the owner's word, which never comes
+                self._reply(AUTH, 1, 0, _TOKEN)
+        elif not self._online:
+            return
+        elif command == OPEN:
+            self._open(theirs, data)
+        elif (stream := self._find(ours, theirs)) is None:
+            if command == OKAY and theirs and ours:
+                self._reply(CLSE, ours, theirs)
+        elif command == OKAY:
+            stream.go_on()
+        elif command == WRTE:
+            if not stream.take(data):
+                stream.close()
+        elif command == CLSE:
+            stream.close()
+
+    def _meet(self, version: int, most: int) -> None:
+        self._end_streams()
+        self.wire.agree(version, most)
+        self.met = True
+        if self._unauthorized:
+            self._reply(AUTH, 1, 0, _TOKEN)
+            return
+        self._online = True
+        self._reply(CNXN, VERSION, self.wire.most, self._banner.encode())
+
+    def _open(self, theirs: int, data: bytes) -> None:
+        if not theirs:
+            return
+        stream = self._new_stream(theirs)
+        destination = data.rstrip(b"\x00").decode("utf-8", "surrogateescape")
+        if stream is not None and self._serve(destination, stream):
+            return
+        if stream is not None:
+            stream.end()
+            with self._changing:
+                self._streams.pop(stream.local, None)
+        self._reply(CLSE, 0, theirs)
+
+    def _new_stream(self, theirs: int) -> Opened | None:
+        with self._changing:
+            if len(self._streams) >= _STREAMS:
+                return None
+            self._last = self._last % 0xFFFFFFFF + 1
+            stream = self._streams[self._last] = Opened(self, self._last, theirs)
+            return stream
+
+    def _find(self, ours: int, theirs: int) -> Opened | None:
+        with self._changing:
+            stream = self._streams.get(ours)
+        return stream if stream is not None and theirs in (0, stream.remote) else None
+
+    def _end_streams(self) -> None:
+        with self._changing:
+            streams, self._streams = list(self._streams.values()), {}
+        for stream in streams:
+            stream.end()
