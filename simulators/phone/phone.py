@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from lab.seams import Frame, Screen
@@ -41,8 +41,9 @@ class Phone:
         self._changed = threading.Condition(threading.RLock())
         self._state = first_state(seed, clock)
         self._version = 0
+        self._stirred = 0
         self._closed = False
-        self._drawn: _Drawn | None = None
+        self._drawn: Drawn | None = None
         if state is not None:
             self.restore(state)
 
@@ -58,10 +59,38 @@ class Phone:
 
     def perform(self, action: Action) -> None:
         """Does one action and lets the clock go on; a `LabError` where it names what is not there."""
+        self.change(lambda state, shown: touch.perform(state, shown, action))
+
+    def change(self, act: Callable[[State, list[Window]], bool]) -> bool:
+        """Lets `act` change a copy of the state, which looks like the windows it is given; kept if it says so."""
         with self._changed:
             state = copy(self._state)
-            if touch.perform(state, self._windows(), action):
+            done = act(state, self._draw().windows)
+            if done:
                 self._put(state)
+            return done
+
+    @property
+    def version(self) -> int:
+        """A number that goes up with each change of the state, and with each `stir`."""
+        return self._version + self._stirred
+
+    def look(self) -> Drawn:
+        """What there is to see now, drawn only as far as it is asked for."""
+        with self._changed:
+            return self._draw()
+
+    def stir(self) -> None:
+        """Wakes those who `wait`: something beside the state, that changes what is seen of it, is another."""
+        with self._changed:
+            self._stirred += 1
+            self._changed.notify_all()
+
+    def wait(self, version: int, timeout: float) -> int:
+        """Blocks until the phone is at another version, is closed, or `timeout` seconds are over; the version now."""
+        with self._changed:
+            self._changed.wait_for(lambda: self.version != version or self._closed, timeout)
+            return self.version
 
     def frames(self, stop: threading.Event) -> Iterator[Frame]:
         """The picture at once, then each time it changed, and about once a second with the same number if it did not.
@@ -114,24 +143,25 @@ class Phone:
         self._version += 1
         self._changed.notify_all()
 
-    def _windows(self) -> list[Window]:
-        return self._draw().windows
-
-    def _draw(self) -> _Drawn:
+    def _draw(self) -> Drawn:
         """What there is to see of the state as it is; drawn once per state."""
         if self._drawn is None or self._drawn.version != self._version:
-            self._drawn = _Drawn(self._version, windows(self._state, APPS), self._state)
+            self._drawn = Drawn(self._version, windows(self._state, APPS), self._state)
         return self._drawn
 
 
-class _Drawn:
-    """One state's windows, and what is made of them when it is first asked for."""
+class Drawn:
+    """One state's windows, and what is made of them when it is first asked for, by whichever thread.
+
+    `state` is to be read only.
+    """
 
     def __init__(self, version: int, shown: list[Window], state: State) -> None:
         self.version = version
         self.windows = shown
         self.tree: UiTree = tree(shown)
-        self._state = state
+        self.state = state
+        self._drawing = threading.RLock()
         self._picture: Image | None = None
         self._png: bytes | None = None
         self._rgb: bytes | None = None
@@ -140,20 +170,23 @@ class _Drawn:
     def picture(self) -> Image:
         from simulators.phone.draw import picture
 
-        if self._picture is None:
-            self._picture = picture(self.windows, artists(self._state, APPS))
-        return self._picture
+        with self._drawing:
+            if self._picture is None:
+                self._picture = picture(self.windows, artists(self.state, APPS))
+            return self._picture
 
     @property
     def png(self) -> bytes:
         from simulators.phone.draw import png
 
-        if self._png is None:
-            self._png = png(self.picture)
-        return self._png
+        with self._drawing:
+            if self._png is None:
+                self._png = png(self.picture)
+            return self._png
 
     @property
     def rgb(self) -> bytes:
-        if self._rgb is None:
-            self._rgb = self.picture.tobytes()
-        return self._rgb
+        with self._drawing:
+            if self._rgb is None:
+                self._rgb = self.picture.tobytes()
+            return self._rgb
