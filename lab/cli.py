@@ -158,6 +158,7 @@ def _run_commands(commands: Commands) -> None:
     live.add_argument("--seat", choices=("participant", "developer"), help="who sits here, and so what is shown")
     live.add_argument("--as", dest="person", metavar="CODE", help="your study code (never a name)")
     live.add_argument("--no-mirror", action="store_true", help="the person does not see the phone (recorded)")
+    _phone(live)
     live.add_argument("--seed", type=int, metavar="N", help="shuffles the phone's menus and lists (default 0)")
     live.add_argument("--vary", type=int, metavar="N", help="the task in another world: names and prices by this seed")
     live.add_argument("--pace", type=_seconds, metavar="S", help="least seconds between two turns")
@@ -188,10 +189,20 @@ def _batch_commands(commands: Commands) -> None:
     run.add_argument("--log", choices=("clean", "noise", "none"), help="which history the agent sees")
     run.add_argument("--attempts", type=int, default=1, metavar="K", help="runs per task (default 1)")
     run.add_argument("--until-pass", action="store_true", help="no more attempts at a task once one passed")
+    _phone(run)
     run.add_argument("--seed", type=int, metavar="N", help="shuffles the phone's menus and lists (default 0)")
     run.add_argument("--vary", type=int, metavar="N", help="the tasks in another world: names and prices by this seed")
     run.add_argument("--fail-under", type=_share, metavar="X", help="exit 1 where pass@K is under X (0 to 1)")
     _json(run)
+
+
+def _phone(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--device", metavar="SERIAL", help="a phone's serial or HOST:PORT, as `hitlab devices` lists it; or embedded"
+    )
+    parser.add_argument(
+        "--harness", metavar="URL", help="a served phone's harness, which resets and scores it (see `hitlab phone`)"
+    )
 
 
 def _breaks(parser: argparse.ArgumentParser) -> None:

@@ -37,6 +37,8 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Most seconds that an agent's program (`process:COMMAND`) may take for one answer."""
     fps: int = 20
     """Most frames per second that the mirror draws."""
+    device: str = "embedded"
+    """The phone that runs are made on: `embedded`, or a serial or HOST:PORT as `hitlab devices` lists it."""
     via: Literal["auto", "scrcpy", "screencap"] = "auto"
     """How a real phone's pictures come: by scrcpy's video where its server is found, or by screenshots alone."""
     video: int = 1200

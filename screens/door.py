@@ -27,7 +27,9 @@ def task_spec(name: str, settings: Settings) -> Spec:
 
     task = library.task(name)
     persona = library.persona(task.persona, task.log) if task.persona else None
-    return Spec(task, persona, person=settings.person, seat=settings.seat, pace=settings.pace)
+    return Spec(
+        task, persona, person=settings.person, seat=settings.seat, pace=settings.pace, device=settings.device
+    )
 
 
 class LiveDoor(Screen[None]):

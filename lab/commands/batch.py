@@ -38,7 +38,7 @@ def run(args: argparse.Namespace) -> int:
 
     if args.attempts < 1:
         raise LabError("run", f"--attempts {args.attempts} is less than one", code=2)
-    settings = load(db=getattr(args, "db", None))
+    settings = load(db=getattr(args, "db", None), device=args.device)
     refuse_blind(settings, "run")
     specs = [_spec(args, settings, name) for name in _names(args)]
     with open_store(settings) as store:
@@ -78,7 +78,16 @@ def _spec(args: argparse.Namespace, settings: Settings, name: str) -> Spec:
         raise LabError("run", "nobody sits at many runs; --user is script or script:FILE", "Use hitlab live.", code=2)
     if kind == "script":
         library.script(file or task.id)
-    spec = Spec(task, persona, agent=args.agent, user=args.user, person=settings.person, seed=args.seed or 0)
+    spec = Spec(
+        task,
+        persona,
+        agent=args.agent,
+        user=args.user,
+        person=settings.person,
+        seed=args.seed or 0,
+        device=settings.device,
+        harness=args.harness or "",
+    )
     return in_world(spec, args.vary) if args.vary else spec
 
 
@@ -109,14 +118,16 @@ class _Batch:
                 self._keep(self._session)
 
     def _task(self, spec: Spec) -> None:
-        """All attempts at one task, each from the phone's first snapshot."""
+        """All attempts at one task, each from the phone's first snapshot where it can be put back."""
         from lab.session import Session
-        from lab.spec import phone_of
+        from lab.spec import EMBEDDED, phone_of
 
         phone = phone_of(spec)
         first = phone.snapshot()
         for number in range(1, self.most + 1):
-            if first is not None:
+            if number > 1 and spec.device != EMBEDDED:
+                phone = phone_of(spec)  # a run lets go of its phone when it is over
+            elif first is not None:
                 phone.restore(first)
             session = Session(self.store, spec._replace(attempt=number), agent=self.agent, device=phone)
             session.on_event = self.told.watch(spec.task.id, number)

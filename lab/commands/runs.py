@@ -39,9 +39,9 @@ def demo(args: argparse.Namespace) -> int:
     """One built-in personalized task; on a terminal you answer, else its fitting script does."""
     args.task, args.resume, args.events = DEMO_TASK, None, False
     args.headless = args.headless or args.json or not _terminal()
-    for name in ("agent", "user", "persona", "log", "gate", "seat", "person", "seed", "vary", "pace"):
+    for name in ("agent", "user", "persona", "log", "gate", "seat", "person", "seed", "vary", "pace", "harness"):
         setattr(args, name, None)
-    args.no_mirror, args.breaks = False, []
+    args.no_mirror, args.breaks, args.device = False, [], "embedded"
     return live(args)
 
 
@@ -54,7 +54,7 @@ def live(args: argparse.Namespace) -> int:
         raise LabError("live", "there is no terminal here", "Add --headless to run without a screen.")
     if not headless:
         _check_room()
-    settings = load(db=getattr(args, "db", None), person=args.person, seat=args.seat)
+    settings = load(db=getattr(args, "db", None), person=args.person, seat=args.seat, device=args.device)
     with open_store(settings) as store:
         spec, resume = _spec(args, settings, store, headless=headless)
         if not headless:
@@ -117,7 +117,8 @@ def _spec(args: argparse.Namespace, settings: Settings, store: Store, *, headles
     if args.resume is not None:
         _refuse_other(args)
         trace = store.trace(store.find(args.resume))
-        spec = resume_spec(trace, person=args.person, **changes)
+        phone = {"device": args.device, "harness": args.harness}
+        spec = resume_spec(trace, person=args.person, **phone, **changes)
         if settings.seat != spec.seat and settings.seat != "developer":
             raise LabError(f"run {trace.id}", f"is a {spec.seat}'s; a {settings.seat} cannot go on with it.")
         return spec, trace
@@ -134,6 +135,8 @@ def _spec(args: argparse.Namespace, settings: Settings, store: Store, *, headles
         seat=settings.seat,
         mirror=not args.no_mirror,
         seed=args.seed or 0,
+        device=settings.device,
+        harness=args.harness or "",
     )
     spec = in_world(spec, args.vary) if args.vary else spec
     return spec._replace(**{k: v for k, v in changes.items() if v is not None}), None
