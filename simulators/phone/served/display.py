@@ -1,0 +1,227 @@
+"""The served phone's screen: which way it is turned, whether it is lit, and where on the phone a touch lands."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from lab.turn import Action, Point
+from lab.uitree import Bounds, Node, UiTree
+from simulators.phone import draw, nav, touch
+from simulators.phone.app import State
+from simulators.phone.boxes import Window
+from simulators.phone.installed import APPS
+from simulators.phone.phone import Drawn, Phone
+from simulators.phone.stage import activity
+from simulators.phone.theme import HEIGHT, STATUS_BAR, WIDTH
+from simulators.phone.tree import tree
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+_WIDE = WIDTH * WIDTH // HEIGHT
+_LEFT = (HEIGHT - _WIDE) // 2
+"""In landscape the phone's picture stands in the middle, this wide and this far from the left, as high as can be."""
+
+
+class Display:
+    """The screen of a `Phone` in pixels of the display as it is turned: 1080 x 2400, or 2400 x 1080 in landscape.
+
+    Every app of this phone insists on portrait, so landscape shows its picture scaled and letterboxed (Android's size
+    compatibility mode). `rotation` is 0 to 3; `awake` is False while the screen is off: black, and deaf to touches.
+    """
+
+    def __init__(self, phone: Phone) -> None:
+        self.phone = phone
+        self._rotation = 0
+        self._awake = True
+        self._wide: tuple[Drawn, Image] | None = None
+
+    @property
+    def rotation(self) -> int:
+        return self._rotation
+
+    @rotation.setter
+    def rotation(self, turned: int) -> None:
+        self._rotation = turned % 4
+        self.phone.stir()
+
+    @property
+    def awake(self) -> bool:
+        return self._awake
+
+    @awake.setter
+    def awake(self, lit: bool) -> None:
+        self._awake = lit
+        self.phone.stir()
+
+    @property
+    def landscape(self) -> bool:
+        return self._rotation % 2 == 1
+
+    @property
+    def size(self) -> Point:
+        return (HEIGHT, WIDTH) if self.landscape else (WIDTH, HEIGHT)
+
+    @property
+    def version(self) -> int:
+        return self.phone.version
+
+    @property
+    def activity(self) -> str:
+        """The screen in front, as `package/.Screen`."""
+        return activity(self.phone.look().state, APPS)
+
+    def wait(self, version: int, timeout: float) -> int:
+        """Blocks until the screen is another than `version`, or `timeout` seconds are over; the version now."""
+        return self.phone.wait(version, timeout)
+
+    def rgb(self) -> bytes:
+        """The picture now: width x height x 3 bytes."""
+        if not self._awake:
+            return bytes(3 * WIDTH * HEIGHT)
+        drawn = self.phone.look()
+        return self._landscape(drawn).tobytes() if self.landscape else drawn.rgb
+
+    def png(self) -> bytes:
+        """The same, as a PNG file."""
+        from PIL import Image
+
+        if not self._awake:
+            return draw.png(Image.new("RGB", self.size))
+        drawn = self.phone.look()
+        return draw.png(self._landscape(drawn)) if self.landscape else drawn.png
+
+    def _landscape(self, drawn: Drawn) -> Image:
+        """The picture of a display that lies on its side; made once for each picture of the phone."""
+        from PIL import Image
+
+        made = self._wide
+        if made is None or made[0] is not drawn:
+            whole = Image.new("RGB", (HEIGHT, WIDTH))
+            whole.paste(drawn.picture.resize((_WIDE, WIDTH), Image.Resampling.BILINEAR), (_LEFT, 0))
+            made = self._wide = (drawn, whole)
+        return made[1]
+
+    def tree(self) -> UiTree:
+        """What uiautomator dumps: the window that has the input; no bars, no keyboard; nothing while it is dark."""
+        return self._turned(tree(_active(self.phone.look().windows))) if self._awake else UiTree()
+
+    def windows(self) -> list[tuple[Window, UiTree]]:
+        """Every window that accessibility sees, the lowest first, each with its own tree."""
+        shown = self.phone.look().windows if self._awake else []
+        return [(window, self._turned(tree([window]))) for window in shown if window.listed]
+
+    def _turned(self, seen: UiTree) -> UiTree:
+        if not self.landscape:
+            return msgspec.structs.replace(seen, rotation=self._rotation)
+        return UiTree(tuple(map(_scaled, seen.roots)), self._rotation)
+
+    def to_phone(self, x: float, y: float) -> Point | None:
+        """The phone's own pixel under one of the display; None beside its picture."""
+        if not self.landscape:
+            inside = 0 <= x < WIDTH and 0 <= y < HEIGHT
+            return (int(x), int(y)) if inside else None
+        if not _LEFT <= x < _LEFT + _WIDE or not 0 <= y < WIDTH:
+            return None
+        return int((int(x) - _LEFT + 0.5) * WIDTH / _WIDE), int((int(y) + 0.5) * HEIGHT / WIDTH)
+
+    def perform(self, action: Action) -> None:
+        """Does one action whose places are pixels of the display; one beside the phone's picture does nothing."""
+        if self._awake:
+            placed = self._placed(action)
+            if placed is not None:
+                self.phone.perform(placed)
+
+    def _placed(self, action: Action) -> Action | None:
+        """The same action in the phone's own pixels; a movement may end beside the picture, not begin there."""
+        if action.at is None:
+            return action
+        at = self.to_phone(*action.at)
+        if at is None:
+            return None
+        to = action.to and self.near(*action.to)
+        vector = action.vector
+        if vector is not None and self.landscape:
+            vector = (vector[0] * WIDTH // _WIDE, vector[1] * HEIGHT // WIDTH)
+        return msgspec.structs.replace(action, at=at, to=to, vector=vector)
+
+    def near(self, x: float, y: float) -> Point:
+        """The phone's own pixel under one of the display, or the nearest one to it."""
+        low, high = (_LEFT, _LEFT + _WIDE - 1) if self.landscape else (0, WIDTH - 1)
+        found = self.to_phone(min(max(x, low), high), min(max(y, 0), self.size[1] - 1))
+        assert found is not None
+        return found
+
+    @property
+    def typing(self) -> bool:
+        """Whether a field has the cursor, and the keyboard is there."""
+        return self.phone.look().state["focus"] is not None
+
+    def type(self, text: str) -> None:
+        """Types into the field with the cursor; without one nothing happens, as with a real phone's keys."""
+        if self._awake and text and self.typing:
+            self.phone.perform(Action("input_text", text=text))
+
+    def erase(self) -> None:
+        """The key that deletes what stands before the cursor."""
+        self._act("keyboard", ("key", "backspace"))
+
+    def pull(self, *, down: bool) -> None:
+        """Pulls the notification shade down, or pushes it up."""
+        if not down:
+            self._act("system", ("close_shade",))
+        elif self._awake:
+            self.phone.perform(Action("swipe", at=(WIDTH // 2, STATUS_BAR.bottom // 2), vector=(0, HEIGHT // 2)))
+
+    def _act(self, owner: str, act: tuple[str, ...]) -> None:
+        def does(state: State, shown: list[Window]) -> bool:
+            touch.act(state, owner, act, shown)
+            return True
+
+        if self._awake:
+            self.phone.change(does)
+
+    def stop(self, app: str) -> None:
+        """Ends an app: its screens are gone, what it keeps stays."""
+
+        def ends(state: State, shown: list[Window]) -> bool:
+            front = state["nav"]["app"] == app
+            while nav.pop(state, app):
+                pass
+            if front and app != nav.LAUNCHER:
+                nav.show(state, nav.LAUNCHER)
+            return True
+
+        self.phone.change(ends)
+
+    def choose(self) -> None:
+        """Marks all that stands in the field with the cursor: what is typed next replaces it."""
+
+        def marks(state: State, shown: list[Window]) -> bool:
+            state["keyboard"]["fresh"] = state["focus"] is not None
+            return True
+
+        self.phone.change(marks)
+
+    def chosen(self) -> str:
+        """The marked text; "" where none is."""
+        drawn = self.phone.look()
+        if not drawn.state["keyboard"]["fresh"]:
+            return ""
+        return next((node.text for node in drawn.tree.nodes() if node.focused and not node.password), "")
+
+
+def _active(shown: list[Window]) -> list[Window]:
+    """The one window that has the input: the shade, else the app's uppermost, or the recent apps."""
+    own = [w for i, w in enumerate(shown) if w.listed and w.owner != "keyboard" and (w.owner != "system" or not i)]
+    over = [w for i, w in enumerate(shown) if i and w.owner == "system" and w.modal]
+    return (over or own)[-1:]
+
+
+def _scaled(node: Node) -> Node:
+    left, top, right, bottom = node.bounds
+    x, y = _WIDE / WIDTH, WIDTH / HEIGHT
+    bounds = Bounds(_LEFT + round(left * x), round(top * y), _LEFT + round(right * x), round(bottom * y))
+    return msgspec.structs.replace(node, bounds=bounds, children=tuple(map(_scaled, node.children)))
