@@ -70,7 +70,7 @@ def controls(tree: UiTree, size: tuple[int, int]) -> list[Control]:
     return [*checked, *drawn][:_MOST]
 
 
-def look(control: Control, raw: Grid, scale: tuple[int, int], texts: Sequence[Bounds]) -> Seen | None:
+def look(control: Control, raw: Grid, scale: tuple[float, float], texts: Sequence[Bounds]) -> Seen | None:
     """Where a control is drawn in a picture reduced by `scale`; None where nothing there is surely one.
 
     It is looked for before the first of the `texts` (their ink) that stand in its box, then after the last; a switch
@@ -80,10 +80,10 @@ def look(control: Control, raw: Grid, scale: tuple[int, int], texts: Sequence[Bo
     return next((one for one in found if one is not None), None)
 
 
-def _look(control: Control, box: Bounds, raw: Grid, scale: tuple[int, int]) -> Seen | None:
+def _look(control: Control, box: Bounds, raw: Grid, scale: tuple[float, float]) -> Seen | None:
     across, down = scale
-    rows = slice(box.top // down, min(-(-box.bottom // down), raw.shape[0]))
-    columns = slice(box.left // across, min(-(-box.right // across), raw.shape[1]))
+    rows = slice(int(box.top / down), min(math.ceil(box.bottom / down), raw.shape[0]))
+    columns = slice(int(box.left / across), min(math.ceil(box.right / across), raw.shape[1]))
     pixels = raw[rows, columns]
     if min(pixels.shape) < 4:
         return None
@@ -102,8 +102,8 @@ def _look(control: Control, box: Bounds, raw: Grid, scale: tuple[int, int]) -> S
         slice(columns.start + max(0, left - 1), columns.start + min(mask.shape[1], right + 1)),
     )
     ink = Bounds(
-        (columns.start + left) * across, (rows.start + top) * down,
-        (columns.start + right) * across, (rows.start + bottom) * down,
+        round((columns.start + left) * across), round((rows.start + top) * down),
+        round((columns.start + right) * across), round((rows.start + bottom) * down),
     )  # fmt: skip
     colour = _strongest(pixels[top:bottom, left:right], paper)
     return Seen(control, ink, place, raw[place].copy(), colour, paper)
@@ -121,7 +121,7 @@ def _rooms(control: Control, texts: Sequence[Bounds]) -> list[Bounds]:
     return [box._replace(right=max(min(text.left for text in inside), box.left)), after]
 
 
-def _blob(mask: Mask, kind: Kind, scale: tuple[int, int]) -> tuple[int, int, int, int] | None:
+def _blob(mask: Mask, kind: Kind, scale: tuple[float, float]) -> tuple[int, int, int, int] | None:
     """The outermost blob of a mask if it is shaped as such a control is: left, top, right, bottom."""
     for top, bottom in spans_of(any_along(mask, 1), 0):
         if not 26 <= (bottom - top) * scale[1] <= 140:
@@ -140,7 +140,7 @@ def _blob(mask: Mask, kind: Kind, scale: tuple[int, int]) -> tuple[int, int, int
     return None
 
 
-def _whole(mask: Mask, scale: tuple[int, int]) -> tuple[int, int, int, int] | None:
+def _whole(mask: Mask, scale: tuple[float, float]) -> tuple[int, int, int, int] | None:
     """All of a mask's ink if an icon may be drawn so: left, top, right, bottom."""
     rows, columns = np.flatnonzero(any_along(mask, 1)), np.flatnonzero(any_along(mask, 0))
     if not len(rows) or not len(columns):

@@ -11,7 +11,7 @@ from screens.phone.glyphs import TAIL, Codes, Glyph, cut, glyphs, width_of
 if TYPE_CHECKING:
     from screens.phone.paint import Cells
 
-MarkKind = Literal["tap", "double", "long", "drag", "scroll", "type", "box", "evidence"]
+MarkKind = Literal["tap", "double", "long", "drag", "scroll", "type", "box", "evidence", "touch"]
 Point = tuple[int, int]
 
 PLATE, INK = 0x00D7FF, 0x000000
@@ -25,7 +25,8 @@ _BOXES: dict[str, str] = {"box": "┌┄┐┆┆└┄┘", "evidence": "╔═
 
 class Mark(NamedTuple):
     """One thing to draw at pixels of the phone: a ring (tap, double, long), an arrow from `at` to `to` (drag, scroll),
-    typed words (type; at the bottom where `at` is None), a frame with corners `at` and `to` (box, evidence).
+    typed words (type; at the bottom where `at` is None), a frame with corners `at` and `to` (box, evidence), a finger
+    that touches, or did a moment ago (touch).
 
     `label` is a stranger's text: a step's number, the words typed, what the evidence is for.
     """
@@ -44,6 +45,8 @@ def draw_marks(cells: Cells, fit: Fit, marks: Sequence[Mark], codes: Codes) -> N
             _draw_typed(pen, mark)
         elif mark.at is None:
             continue
+        elif mark.kind == "touch":
+            pen.put(*pen.cell(mark.at), (Glyph("●", 1),), filled=True)
         elif mark.kind in _BOXES:
             _draw_box(pen, mark.kind, mark.at, mark.to or mark.at, mark.label)
         elif mark.to is not None and mark.kind in ("drag", "scroll"):

@@ -5,8 +5,7 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import events
 from textual.app import ComposeResult
@@ -15,7 +14,6 @@ from textual.content import Content
 from textual.geometry import Offset, Region
 from textual.message import Message
 from textual.reactive import reactive
-from textual.widget import Widget
 
 from lab.seams import Frame
 from lab.uitree import UiTree
@@ -24,6 +22,7 @@ from screens.phone.fit import ZOOMS, Fit, Zoom
 from screens.phone.marks import Mark
 from screens.phone.newest import Newest
 from screens.phone.shot import Shot, View
+from screens.phone.touchscreen import Touchscreen
 
 if TYPE_CHECKING:
     from screens.phone.painter import Painted
@@ -34,11 +33,9 @@ Point = tuple[int, int]
 
 STALE = 5.0
 """Seconds after which a live picture is called stale."""
-LONG = 0.5
-"""Seconds that a button is held for a long press."""
 
 
-class Mirror(Widget, can_focus=True):
+class Mirror(Touchscreen):
     """A phone. Frames may come from any thread; the newest wins, and none is ever queued."""
 
     DEFAULT_CSS = """
@@ -47,6 +44,7 @@ class Mirror(Widget, can_focus=True):
         border: round $border-blurred;
         border-subtitle-align: right;
         &:focus { border: round $border; }
+        &.-typing:focus { border: heavy $border; }
         &.-stale { border: dashed $border-blurred; border-subtitle-color: $text-warning; }
     }
     """
@@ -54,11 +52,14 @@ class Mirror(Widget, can_focus=True):
     ## The phone
     A click taps, a held click is a long press, a drag swipes, the wheel scrolls. Words are drawn as real characters
     over the picture; `o` shows the bare picture, `v` changes the view, and in the enlarged view the arrows move it.
+    While the border says *keys type*, letters, Enter, Backspace and what is pasted go to the phone instead.
     """
     BINDING_GROUP_TITLE = "Phone"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("o", "toggle_overlay", "Words", id="mirror.overlay", tooltip="Draw words as characters, or not"),
         Binding("v", "next_zoom", "View", id="mirror.zoom", tooltip="All of it, wider, or enlarged"),
+        Binding("alt+o", "overlay", "Words", show=False, id="mirror.overlay-typing", tooltip="Draw words, or not"),
+        Binding("alt+v", "zoom", "View", show=False, id="mirror.zoom-typing", tooltip="All of it, wider, or enlarged"),
         Binding("left,h", "pan(-1,0)", "Left", show=False, id="mirror.left", tooltip="Look further left"),
         Binding("right,l", "pan(1,0)", "Right", show=False, id="mirror.right", tooltip="Look further right"),
         Binding("up,k", "pan(0,-1)", "Up", show=False, id="mirror.up", tooltip="Look further up"),
@@ -71,49 +72,10 @@ class Mirror(Widget, can_focus=True):
     """`fit`, `wide` or `2x` (see `screens.phone.fit`)."""
     pan: reactive[Point] = reactive((0, 0), repaint=False)
     """In `2x`: the phone's pixel at the top left."""
-    interactive: reactive[bool] = reactive(True, repaint=False)
-    """Whether clicks, drags and the wheel are passed on."""
     fps: reactive[int] = reactive(20, repaint=False)
     """No more pictures than this are painted in a second."""
     age: reactive[float | None] = reactive(None, repaint=False)
     """Seconds since the live picture shown was taken; None for a still and before the first."""
-
-    @dataclass
-    class Tapped(Message):
-        """The phone was clicked at pixel `at`; `long` where the button was held, or the right one used."""
-
-        mirror: Mirror
-        at: Point
-        long: bool
-
-        @property
-        def control(self) -> Mirror:
-            return self.mirror
-
-    @dataclass
-    class Dragged(Message):
-        """A finger was drawn from pixel `at` to pixel `to` in `ms` milliseconds."""
-
-        mirror: Mirror
-        at: Point
-        to: Point
-        ms: int
-
-        @property
-        def control(self) -> Mirror:
-            return self.mirror
-
-    @dataclass
-    class Wheeled(Message):
-        """The wheel was turned at pixel `at`; `direction` is where in the content one wants to go."""
-
-        mirror: Mirror
-        at: Point
-        direction: Literal["up", "down"]
-
-        @property
-        def control(self) -> Mirror:
-            return self.mirror
 
     class _Ready(Message, bubble=False):
         """The thread has painted something; a later one makes an earlier one pointless."""
@@ -138,7 +100,7 @@ class Mirror(Widget, can_focus=True):
         self._taken: float | None = None
         self._said = ""
         self._marks: tuple[Mark, ...] = ()
-        self._pressed: events.MouseDown | None = None
+        self._finger: tuple[Mark, ...] = ()
         self._drawn_at: deque[float] = deque(maxlen=128)
 
     def compose(self) -> ComposeResult:
@@ -153,7 +115,7 @@ class Mirror(Widget, can_focus=True):
     def post_frame(self, frame: Frame) -> None:
         """As `show`, from any thread; never blocks."""
         self._taken = frame.at
-        self._newest.put(shot=Shot(frame.rgb, frame.size, frame.tree, live=True))
+        self._newest.put(shot=Shot(frame.rgb, frame.size, frame.tree, live=True, space=frame.space))
 
     def show_still(self, image: bytes | None, size: Point | None, tree: UiTree | None) -> None:
         """Shows a stored picture (PNG or JPEG bytes); without one the tree's texts and boxes, without both a notice."""
@@ -163,6 +125,11 @@ class Mirror(Widget, can_focus=True):
     def mark(self, marks: Sequence[Mark]) -> None:
         """Draws these marks over the phone, instead of those before."""
         self._marks = tuple(marks)
+        self._draw()
+
+    def finger(self, marks: Sequence[Mark]) -> None:
+        """Draws a person's finger over all else."""
+        self._finger = tuple(marks)
         self._draw()
 
     @property
@@ -205,7 +172,12 @@ class Mirror(Widget, can_focus=True):
         self._tell_age()
 
     def _draw(self) -> int:
-        return self._canvas.draw(self._shown, self._marks) if self._shown is not None else 0
+        return self._canvas.draw(self._shown, (*self._marks, *self._finger)) if self._shown is not None else 0
+
+    @property
+    def corner(self) -> Offset:
+        """The canvas's."""
+        return self._canvas.region.offset
 
     # How it is looked at
 
@@ -223,6 +195,7 @@ class Mirror(Widget, can_focus=True):
 
     def watch_zoom(self) -> None:
         self.refresh_bindings()
+        self._say()
         self._look()
 
     def watch_pan(self) -> None:
@@ -233,10 +206,21 @@ class Mirror(Widget, can_focus=True):
 
     def watch_age(self) -> None:
         self.set_class(self.age is not None and self.age >= STALE, "-stale")
-        self._say(self.age_text)
+        self._say()
 
-    def _say(self, words: str) -> None:
-        """Puts words on the lower border, and has that row alone drawn again: Textual would redraw the phone."""
+    def watch_typing(self, typing: bool) -> None:
+        self.set_class(typing, "-typing")
+        self.refresh_bindings()
+        self._say()
+
+    @property
+    def mode_text(self) -> str:
+        """How keys and view are, where that is not as usual."""
+        return " · ".join(["keys type"] * self.typing + ["enlarged"] * (self.zoom == "2x"))
+
+    def _say(self) -> None:
+        """Puts mode and age on the lower border, and has that row alone drawn again: Textual would redraw the phone."""
+        words = " · ".join(part for part in (self.mode_text, self.age_text) if part)
         if words != self._said:
             self._said = words
             self._border_subtitle = Content(words) if words else None
@@ -256,13 +240,22 @@ class Mirror(Widget, can_focus=True):
         self.age = None if self._taken is None or self._shown is None else max(0.0, time.monotonic() - self._taken)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        return self.zoom == "2x" if action == "pan" else True
+        match action:
+            case "pan":
+                return self.zoom == "2x"
+            case "toggle_overlay" | "next_zoom":
+                return not self.typing
+            case "overlay" | "zoom":
+                return self.typing
+        return super().check_action(action, parameters)
 
     def action_toggle_overlay(self) -> None:
         self.overlay = not self.overlay
 
     def action_next_zoom(self) -> None:
         self.zoom = ZOOMS[(ZOOMS.index(self.zoom) + 1) % len(ZOOMS)]
+
+    action_overlay, action_zoom = action_toggle_overlay, action_next_zoom
 
     def action_pan(self, across: int, down: int) -> None:
         """Moves the enlarged part by a third of what is seen."""
@@ -271,48 +264,3 @@ class Mirror(Widget, can_focus=True):
             x, y = fit.x0 + across * (fit.x1 - fit.x0) / 3, fit.y0 + down * (fit.y1 - fit.y0) / 3
             most = fit.size[0] - (fit.x1 - fit.x0), fit.size[1] - (fit.y1 - fit.y0)
             self.pan = round(min(max(x, 0), most[0])), round(min(max(y, 0), most[1]))
-
-    # What is done to it
-
-    def _cell(self, event: events.MouseEvent) -> Offset:
-        """A mouse event's cell, counted from the canvas's corner."""
-        return event.screen_offset - self._canvas.region.offset
-
-    def _pixel(self, event: events.MouseEvent) -> Point | None:
-        """The phone's pixel under a mouse event, or None: beside the phone, not interactive, nothing shown."""
-        fit = self.fit
-        return fit.pixel(*self._cell(event)) if fit is not None and self.interactive else None
-
-    async def _on_mouse_down(self, event: events.MouseDown) -> None:
-        if self._pixel(event) is not None:
-            event.stop()
-            self._pressed = event
-            self.capture_mouse()
-
-    async def _on_mouse_up(self, event: events.MouseUp) -> None:
-        pressed, self._pressed = self._pressed, None
-        fit = self.fit
-        if pressed is None:
-            return
-        event.stop()
-        self.release_mouse()
-        at = self._pixel(pressed)
-        if fit is None or at is None:
-            return
-        held = event.time - pressed.time
-        if self._cell(event) == self._cell(pressed):
-            self.post_message(self.Tapped(self, at, held >= LONG or pressed.button == 3))
-        else:
-            self.post_message(self.Dragged(self, at, fit.nearest(*self._cell(event)), max(1, round(held * 1000))))
-
-    def _on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
-        self._wheel(event, "up")
-
-    def _on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
-        self._wheel(event, "down")
-
-    def _wheel(self, event: events.MouseEvent, direction: Literal["up", "down"]) -> None:
-        at = self._pixel(event)
-        if at is not None:
-            event.stop()
-            self.post_message(self.Wheeled(self, at, direction))

@@ -118,7 +118,7 @@ class Painter:
             words = unseen(shot.tree, size) if shot.tree is not None else [_notice(size, where)]
             self._picture.blank(size, _tappable(shot.tree, size) if shot.tree is not None else [], where)
             return self._picture.raw, words, ()
-        changed = self._picture.take(shot.rgb, size, where)
+        changed = self._picture.take(shot.rgb, shot.size or size, where)
         if not view.overlay:
             return self._picture.raw, [], ()
         before = self.reading.shown
@@ -162,7 +162,9 @@ class Painter:
 
 
 def _size(shot: Shot) -> tuple[int, int]:
-    """A shot's size: as given, else as its tree's outermost boxes say."""
+    """The phone's size in its own pixels: as given, else its picture's, else as its tree's outermost boxes say."""
+    if shot.space is not None and min(shot.space) > 0:
+        return shot.space
     if shot.size is not None and min(shot.size) > 0:
         return shot.size
     if shot.tree is not None:

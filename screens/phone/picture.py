@@ -33,35 +33,41 @@ class Picture:
 
     def __init__(self) -> None:
         self.size = (0, 0)
-        self.scale = (1, 1)
-        """The source's pixels in one of ours, across and down."""
+        """The source's own pixels."""
+        self.space = (0, 0)
+        """The phone's, in which its tree is counted."""
+        self.scale = (1.0, 1.0)
+        """The phone's pixels in one of ours, across and down."""
+        self._by = (1, 1)
         self.raw: Grid = np.zeros((0, 0), np.uint32)
         self._source: NDArray[np.uint8] | None = None
 
     def take(self, rgb: bytes, size: tuple[int, int], fit: Fit) -> Rows | None:
-        """A new source of height x width x 3 bytes; returns our rows that changed, or None."""
+        """A new source of height x width x 3 bytes, of a phone of the fit's size; our rows that changed, or None."""
         width, height = size
-        scale = _scale(fit)
+        by = _by(size, fit)
         source = np.frombuffer(rgb, np.uint8).reshape(height, width * 3)
-        fresh = self._source is None or size != self.size or scale != self.scale
+        fresh = self._source is None or (size, fit.size, by) != (self.size, self.space, self._by)
         if fresh:
-            self.size, self.scale = size, scale
-            self.raw = np.zeros((-(-height // scale[1]), -(-width // scale[0])), np.uint32)
+            self.size, self.space, self._by = size, fit.size, by
+            self.scale = fit.size[0] / width * by[0], fit.size[1] / height * by[1]
+            self.raw = np.zeros((-(-height // by[1]), -(-width // by[0])), np.uint32)
             changed: Rows | None = (0, height)
         else:
             assert self._source is not None
-            changed = _changed(self._source, source, _step(scale))
+            changed = _changed(self._source, source, _step(by))
         self._source = source
         if changed is None:
             return None
-        first, last = changed[0] // scale[1], min(-(-changed[1] // scale[1]), self.raw.shape[0])
+        first, last = changed[0] // by[1], min(-(-changed[1] // by[1]), self.raw.shape[0])
         self._reduce(source, first, last)
         return first, last
 
     def blank(self, size: tuple[int, int], boxes: Iterable[Bounds], fit: Fit) -> Rows:
         """A phone without a picture: plain, with the boxes of what can be tapped."""
-        self.size, self.scale, self._source = size, _scale(fit), None
-        across, down = self.scale
+        self.size = self.space = size
+        across, down = self._by = _by(size, fit)
+        self.scale, self._source = (float(across), float(down)), None
         self.raw = np.full((-(-size[1] // down), -(-size[0] // across)), BLANK_PHONE, np.uint32)
         for box in boxes:
             self.raw[box.top // down : -(-box.bottom // down), box.left // across : -(-box.right // across)] = BLANK_BOX
@@ -69,8 +75,8 @@ class Picture:
 
     def _reduce(self, source: NDArray[np.uint8], first: int, last: int) -> None:
         """Box means of source rows."""
-        across, down = self.scale
-        step = _step(self.scale)
+        across, down = self._by
+        step = _step(self._by)
         part = source[first * down : last * down : step]
         tall = down // step
         if tall == 2 and part.shape[0] % 2 == 0 and part.shape[1] % 8 == 0:
@@ -103,13 +109,19 @@ def _paired(rows: NDArray[np.uint8]) -> NDArray[np.uint8]:
     return means
 
 
-def _step(scale: tuple[int, int]) -> int:
+def _step(by: tuple[int, int]) -> int:
     """Which of the source's rows are looked at: every second, where several make one of ours; no eye can tell."""
-    return 2 if scale[1] % 2 == 0 else 1
+    return 2 if by[1] % 2 == 0 else 1
+
+
+def _by(size: tuple[int, int], fit: Fit) -> tuple[int, int]:
+    """How far a source of `size` pixels is reduced: one that is smaller than the phone already, by less."""
+    across, down = _scale(fit)
+    return max(1, across * size[0] // fit.size[0]), max(1, down * size[1] // fit.size[1])
 
 
 def _scale(fit: Fit) -> tuple[int, int]:
-    """How far a picture may be reduced before its ink is looked for: to about four pixels a cell each way."""
+    """How many of the phone's pixels may become one before its ink is looked for: about four are left in a cell."""
     finest = min(fit.cell_width, fit.cell_height / 2)
     if finest >= 9:
         return 3, 4

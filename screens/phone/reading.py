@@ -56,10 +56,13 @@ class Reading:
         self._saying: Saying = Saying((), ())
         self._missed: dict[tuple[object, ...], int] = {}
         self._known: dict[tuple[object, ...], Found] = {}
-        self._scale = (0, 0)
+        self._scale = (0.0, 0.0)
+        self._space = (0, 0)
 
     def read(self, picture: Picture, tree: UiTree | None, changed: Rows | None) -> list[Found]:
         """The texts to draw now. Without a tree, the last one's, less those whose pixels are not as they were."""
+        if picture.space != self._space:  # the phone was turned: what was read is of another picture
+            self._forget(picture.space)
         if picture.scale != self._scale:
             self._missed.clear()
             self._known, self._scale, changed = {}, picture.scale, (0, picture.raw.shape[0])
@@ -72,8 +75,8 @@ class Reading:
         if tree != self._tree:
             if len(self._missed) > 2000:
                 self._missed.clear()
-            self._tree, self._saying = tree, saying(tree, picture.size)
-            self._stated = controls(tree, picture.size)
+            self._tree, self._saying = tree, saying(tree, picture.space)
+            self._stated = controls(tree, picture.space)
             self.things = self._saying.things
         found = [f for said in self._saying.said if (f := self._find(said, picture, changed)) is not None]
         self.found = _alike(_apart(found))
@@ -81,6 +84,10 @@ class Reading:
         self.shown = self.found
         self.controls = self._controls(picture, changed)
         return self.shown
+
+    def _forget(self, space: tuple[int, int]) -> None:
+        self.found, self.shown, self.things, self.controls, self._stated = [], [], (), [], []
+        self._tree, self._saying, self._scale, self._space = None, Saying((), ()), (0.0, 0.0), space
 
     def _controls(self, picture: Picture, changed: Rows | None) -> list[Seen]:
         """Those controls that are surely seen, looked for anew only where the picture changed."""
@@ -95,8 +102,8 @@ class Reading:
         across, down = picture.scale
         left, top, right, bottom = said.box
         place = (
-            slice(top // down, max(bottom // down, top // down + 1)),
-            slice(left // across, max(right // across, left // across + 1)),
+            slice(int(top / down), max(int(bottom / down), int(top / down) + 1)),
+            slice(int(left / across), max(int(right / across), int(left / across) + 1)),
         )
         key = _key(said)
         known = self._known.get(key)
@@ -193,13 +200,14 @@ def _usual(alike: list[Words]) -> tuple[float, float]:
     return sorted(w.em for w in alike)[half], sorted(w.middle - w.box.top for w in alike)[half]
 
 
-def _words(said: Said, ink: Ink, place: tuple[slice, slice], scale: tuple[int, int]) -> Words:
+def _words(said: Said, ink: Ink, place: tuple[slice, slice], scale: tuple[float, float]) -> Words:
     """A text with its ink in the phone's own pixels."""
     line = glyphs(said.text)
-    left, top = place[1].start * scale[0], place[0].start * scale[1]
+    left, top = place[1].start, place[0].start
     box = Bounds(
-        left + ink.left * scale[0], top + ink.top * scale[1], left + ink.right * scale[0], top + ink.bottom * scale[1]
-    )
+        round((left + ink.left) * scale[0]), round((top + ink.top) * scale[1]),
+        round((left + ink.right) * scale[0]), round((top + ink.bottom) * scale[1]),
+    )  # fmt: skip
     kind = shape(said.text, width_of(line))
     em = box.height / ink.lines / (kind.height if ink.lines == 1 else 1.2)
     middle = box.bottom - (kind.below + 0.36) * em

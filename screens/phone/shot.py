@@ -21,7 +21,8 @@ class View(NamedTuple):
 class Shot(NamedTuple):
     """A picture, as height x width x 3 bytes or as a stored file (PNG, JPEG) or none; its size or none; a tree or none.
 
-    `live` shots follow one another on one phone: without a tree, such a one keeps the last tree's texts.
+    `live` shots follow one another on one phone: without a tree, such a one keeps the last tree's texts. `space` is the
+    phone's own pixels, in which trees, marks and touches are counted, where the picture is smaller (or larger).
     """
 
     rgb: bytes | None = None
@@ -29,3 +30,4 @@ class Shot(NamedTuple):
     tree: UiTree | None = None
     live: bool = False
     stored: bytes | None = None
+    space: tuple[int, int] | None = None

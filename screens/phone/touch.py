@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from lab.turn import Action, Point
 from screens.phone.marks import Mark, MarkKind
-from screens.phone.mirror import Mirror
+from screens.phone.touchscreen import Touchscreen
 
-Touch = Mirror.Tapped | Mirror.Dragged | Mirror.Wheeled
+Touch = Touchscreen.Tapped | Touchscreen.Dragged | Touchscreen.Wheeled
 
 _FLING = 600
 """Pixels that an arrow is drawn long where an action names only a direction."""
@@ -15,9 +15,9 @@ _TOWARDS = {"up": (0, -1), "down": (0, 1), "left": (-1, 0), "right": (1, 0)}
 
 def touched(message: Touch) -> Action:
     """A tap, a long press, a drag or a turn of the wheel, in the phone's own pixels."""
-    if isinstance(message, Mirror.Tapped):
+    if isinstance(message, Touchscreen.Tapped):
         return Action("long_press" if message.long else "click", at=message.at)
-    if isinstance(message, Mirror.Dragged):
+    if isinstance(message, Touchscreen.Dragged):
         return Action("drag", at=message.at, to=message.to, ms=message.ms)
     return Action("scroll", at=message.at, direction=message.direction)
 
