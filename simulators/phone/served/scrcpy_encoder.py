@@ -1,0 +1,72 @@
+"""Pictures to H.264 by libx264, as a phone's own encoder gives them: a config packet first, then a packet a frame."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING, NamedTuple
+
+from lab.turn import Point
+
+if TYPE_CHECKING:
+    import av
+
+_EVERY = 600
+"""Frames between two key frames: 10 seconds at 60 a second."""
+_QUALITY = 20
+_GLOBAL_HEADER = 1 << 22
+
+
+class Coded(NamedTuple):
+    """One coded frame; `pts` in microseconds."""
+
+    data: bytes
+    pts: int
+    key: bool
+
+
+class Encoder:
+    """One video of one size. Colours are BT.601, limited range; `bit_rate` is the most a second."""
+
+    def __init__(self, size: Point, bit_rate: int) -> None:
+        import av
+        from av.video.reformatter import VideoReformatter
+
+        self.size = size
+        self._reformat = VideoReformatter()
+        context = av.CodecContext.create("libx264", "w")
+        context.width, context.height = size
+        context.pix_fmt = "yuv420p"
+        context.time_base = Fraction(1, 1_000_000)
+        context.framerate = Fraction(60)
+        context.thread_count = 1
+        context.flags |= _GLOBAL_HEADER
+        kilobits = max(100, bit_rate // 1000)
+        context.options = {
+            "preset": "ultrafast",
+            "tune": "zerolatency",
+            "crf": str(_QUALITY),
+            "x264-params": f"keyint={_EVERY}:scenecut=0:bframes=0:vbv-maxrate={kilobits}:vbv-bufsize={kilobits}",
+        }
+        context.open()
+        self._context = context
+
+    @property
+    def config(self) -> bytes:
+        """The parameter sets, each behind a start code."""
+        return bytes(self._context.extradata or b"")
+
+    def frame(self, rgb: bytes, size: Point) -> av.VideoFrame:
+        """A picture of `size`, scaled and turned into what `encode` takes."""
+        import numpy as np
+        from av import VideoFrame
+
+        pixels = np.frombuffer(rgb, np.uint8).reshape(size[1], size[0], 3)
+        picture = VideoFrame.from_numpy_buffer(pixels, "rgb24")
+        return self._reformat.reformat(picture, *self.size, "yuv420p", interpolation="AREA")
+
+    def encode(self, frame: av.VideoFrame, pts: int) -> Coded:
+        """One frame at `pts` microseconds, each later than the last; the first needs no other."""
+        frame.pts = pts
+        packets = self._context.encode(frame)
+        data = b"".join(bytes(packet) for packet in packets)
+        return Coded(data, pts, any(packet.is_keyframe for packet in packets))

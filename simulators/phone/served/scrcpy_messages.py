@@ -1,0 +1,252 @@
+"""What passes on a scrcpy control socket: the client's messages as values, and the phone's as bytes.
+
+Layouts as in Genymobile/scrcpy (ControlMessageReader.java, DeviceMessageWriter.java, and the client's
+test_control_msg_serialize.c); all numbers are big-endian.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable
+from typing import Literal, NamedTuple, TypeAlias
+
+from lab.turn import Point
+from simulators.phone.served.services import Stream
+
+LONGEST = 1 << 18
+"""Bytes of the longest message (256 KiB)."""
+
+Take: TypeAlias = Callable[[int], bytes]
+"""Gives exactly so many bytes."""
+
+
+class Unreadable(Exception):
+    """Bytes that are no message: the server logs it and ends."""
+
+
+class Key(NamedTuple):
+    """A key goes down (`action` 0) or up (1)."""
+
+    action: int
+    code: int
+    repeat: int
+    meta: int
+
+
+class Text(NamedTuple):
+    """Characters to type, one by one."""
+
+    text: str
+
+
+class Touch(NamedTuple):
+    """A finger: `action` is MotionEvent's (0 down, 1 up, 2 move, 3 cancel), `at` in a video of `size`."""
+
+    action: int
+    pointer: int
+    at: Point
+    size: Point
+    pressure: float
+    button: int
+    buttons: int
+
+
+class Scroll(NamedTuple):
+    """A mouse wheel: notches to the right and up."""
+
+    at: Point
+    size: Point
+    right: float
+    up: float
+    buttons: int
+
+
+class BackOrOn(NamedTuple):
+    """Back, or the power key where the screen is off; `action` as a key's."""
+
+    action: int
+
+
+class GetClipboard(NamedTuple):
+    """The clipboard's text is asked for, after a press of copy (1) or cut (2)."""
+
+    copy_key: int
+
+
+class SetClipboard(NamedTuple):
+    """Text for the clipboard, pasted at once or not; a `sequence` other than 0 is acknowledged."""
+
+    sequence: int
+    paste: bool
+    text: str
+
+
+class Power(NamedTuple):
+    """The phone's own screen is lit or dark."""
+
+    on: bool
+
+
+class StartApp(NamedTuple):
+    """A package, or `?` and how a label begins; a leading `+` stops it first."""
+
+    name: str
+
+
+class Press(NamedTuple):
+    """A message without a payload."""
+
+    what: Literal["notifications", "settings", "collapse", "rotate", "keyboard_settings", "reset_video"]
+
+
+class Unheeded(NamedTuple):
+    """A message for hardware that this phone has not."""
+
+    kind: int
+
+
+Message: TypeAlias = (
+    Key | Text | Touch | Scroll | BackOrOn | GetClipboard | SetClipboard | Power | StartApp | Press | Unheeded
+)
+
+_PRESSES: dict[int, Press] = {
+    5: Press("notifications"),
+    6: Press("settings"),
+    7: Press("collapse"),
+    11: Press("rotate"),
+}
+_PRESSES_3: dict[int, Press] = {15: Press("keyboard_settings"), 17: Press("reset_video")}
+
+
+def taking(stream: Stream) -> Take:
+    """Reads a stream by exact counts; `EOFError` at its end."""
+    held = bytearray()
+
+    def take(count: int) -> bytes:
+        while len(held) < count:
+            more = stream.read()
+            if not more:
+                raise EOFError
+            held.extend(more)
+        out = bytes(held[:count])
+        del held[:count]
+        return out
+
+    return take
+
+
+def read(take: Take, version: tuple[int, ...]) -> Message:
+    """The next message; `Unreadable` where there is none of that kind in this version."""
+    kind = take(1)[0]
+    if kind in _READ:
+        return _READ[kind](take)
+    if kind == 3:
+        return _scroll(take, 16 if version >= (3, 3) else 1)
+    if kind in _PRESSES:
+        return _PRESSES[kind]
+    if version >= (3,) and kind in _PRESSES_3:
+        return _PRESSES_3[kind]
+    if version >= (3,) and kind in _READ_3:
+        return _READ_3[kind](take)
+    if version >= (4,) and kind in _UNHEEDED_4:
+        take(_UNHEEDED_4[kind])
+        return Unheeded(kind)
+    raise Unreadable(f"Unknown event type: {kind}")
+
+
+def clipboard(text: str) -> bytes:
+    """The phone's clipboard, for the computer; cut between characters where it is too long."""
+    raw = text.encode("utf-8", "replace")[: LONGEST - 5].decode("utf-8", "ignore").encode()
+    return struct.pack(">BI", 0, len(raw)) + raw
+
+
+def ack_clipboard(sequence: int) -> bytes:
+    """The clipboard of that number was set."""
+    return struct.pack(">BQ", 1, sequence)
+
+
+def device_name(name: str) -> bytes:
+    """64 bytes, ended by a zero."""
+    return name.encode("utf-8", "replace")[:63].decode("utf-8", "ignore").encode().ljust(64, b"\0")
+
+
+def _key(take: Take) -> Message:
+    return Key(*struct.unpack(">BiiI", take(13)))
+
+
+def _text(take: Take) -> Message:
+    return Text(_string(take, 4))
+
+
+def _touch(take: Take) -> Message:
+    action, pointer, x, y, wide, high, pressure, button, buttons = struct.unpack(">BqiiHHHII", take(31))
+    pressed = 1.0 if pressure == 0xFFFF else pressure / 0x10000
+    return Touch(action, pointer, (x, y), (wide, high), pressed, button, buttons)
+
+
+def _scroll(take: Take, full: int) -> Message:
+    x, y, wide, high, right, up, buttons = struct.unpack(">iiHHhhI", take(20))
+    return Scroll((x, y), (wide, high), _fixed(right) * full, _fixed(up) * full, buttons)
+
+
+def _fixed(value: int) -> float:
+    return 1.0 if value == 0x7FFF else value / 0x8000
+
+
+def _back(take: Take) -> Message:
+    return BackOrOn(take(1)[0])
+
+
+def _get(take: Take) -> Message:
+    return GetClipboard(take(1)[0])
+
+
+def _set(take: Take) -> Message:
+    sequence, paste = struct.unpack(">Q?", take(9))
+    return SetClipboard(sequence, paste, _string(take, 4))
+
+
+def _power(take: Take) -> Message:
+    return Power(take(1)[0] != 0)
+
+
+def _start(take: Take) -> Message:
+    return StartApp(_string(take, 1))
+
+
+def _hid_create(take: Take) -> Message:
+    take(6)
+    _bytes(take, 1)
+    _bytes(take, 2)
+    return Unheeded(12)
+
+
+def _hid_input(take: Take) -> Message:
+    take(2)
+    _bytes(take, 2)
+    return Unheeded(13)
+
+
+def _hid_destroy(take: Take) -> Message:
+    take(2)
+    return Unheeded(14)
+
+
+def _bytes(take: Take, width: int) -> bytes:
+    length = int.from_bytes(take(width))
+    if length > LONGEST:
+        raise Unreadable(f"A text of {length} bytes")
+    return take(length)
+
+
+def _string(take: Take, width: int) -> str:
+    return _bytes(take, width).decode("utf-8", "replace")
+
+
+_READ: dict[int, Callable[[Take], Message]] = {
+    0: _key, 1: _text, 2: _touch, 4: _back, 8: _get, 9: _set, 10: _power,
+}  # fmt: skip
+_READ_3: dict[int, Callable[[Take], Message]] = {12: _hid_create, 13: _hid_input, 14: _hid_destroy, 16: _start}
+
+_UNHEEDED_4 = {18: 1, 19: 0, 20: 0, 21: 4}
+"""How many bytes follow: a camera's torch and zoom, and the size of a display that can be resized."""

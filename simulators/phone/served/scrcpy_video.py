@@ -1,0 +1,162 @@
+"""The video socket of a scrcpy server: a frame whenever the screen changes, and nothing while it does not."""
+
+from __future__ import annotations
+
+import struct
+import threading
+import time
+from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
+
+from lab.turn import Point
+from simulators.phone.served.scrcpy_encoder import Coded, Encoder
+from simulators.phone.served.scrcpy_options import CODECS, Options, video_size
+from simulators.phone.served.services import HungUp, Panel, Services, Stream
+
+if TYPE_CHECKING:
+    import av
+
+_REFRESH = 60.0
+"""Pictures a second that a screen shows at most."""
+_REPEAT_AFTER, _REPEATS = 0.1, 10
+"""Android's encoder takes the last picture again so often, so many seconds apart (GraphicBufferSource)."""
+_IMPOSSIBLE = 0xFFFFFFF0
+
+
+class View(NamedTuple):
+    """The video's size, and the display's that is in it."""
+
+    size: Point
+    space: Point
+
+    def on_display(self, at: Point) -> Point:
+        """Where a place of the video is on the display."""
+        return at[0] * self.space[0] // self.size[0], at[1] * self.space[1] // self.size[1]
+
+
+@runtime_checkable
+class Prepared(Protocol):
+    """A screen whose pictures were made ready for the encoder beforehand."""
+
+    def prepared(self, encoder: Encoder) -> av.VideoFrame:
+        """The picture now, as that encoder takes it."""
+
+
+class Video:
+    """One stream of video until `stop`, or until its socket is gone."""
+
+    def __init__(self, services: Services, options: Options, stream: Stream) -> None:
+        self._display, self._faults = services.display, services.faults
+        self._options, self._stream = options, stream
+        self._stopping, self._resetting = threading.Event(), threading.Event()
+        self._pace = 1 / min(_REFRESH, options.max_fps or _REFRESH)
+        self._sent, self._wrong = 0, False
+        self.view = self._look()
+        """What is sent now: touches that were meant for another size are not heeded."""
+
+    def stop(self) -> None:
+        self._stopping.set()
+
+    def reset(self) -> None:
+        """Begins anew with a key frame, as soon as it may."""
+        self._resetting.set()
+
+    def run(self) -> None:
+        """Streams; ends quietly where the socket is gone."""
+        try:
+            if self._options.stream_meta:
+                self._head()
+            while not self._ended():
+                self._session()
+        except HungUp:
+            return
+
+    def _ended(self) -> bool:
+        return self._stopping.is_set() or self._stream.gone.is_set()
+
+    def _look(self) -> View:
+        space = self._display.size
+        return View(video_size(self._options, space), space)
+
+    def _head(self) -> None:
+        head = struct.pack(">I", CODECS[self._options.video_codec])
+        self._stream.write(head if self._options.sessions else head + struct.pack(">II", *self.view.size))
+
+    def _session(self) -> None:
+        """Frames of one size, from a config packet on, until the screen turns or a reset is wanted."""
+        self._resetting.clear()
+        self.view = view = self._look()
+        encoder = Encoder(view.size, self._options.video_bit_rate)
+        if self._options.sessions and self._options.stream_meta:
+            self._stream.write(struct.pack(">III", 1 << 31, *view.size))
+        self._packet(encoder.config, self._flag(2))
+        screen = _Screen(self._display, encoder, view.space)
+        while not self._ended() and not self._resetting.is_set() and self._display.size == view.space:
+            began = time.monotonic()
+            frame = screen.look(_REPEAT_AFTER)
+            wrong = self._faults.video if self._sent and not self._wrong else ""
+            frame = frame or (screen.frame if wrong else None)
+            if frame is None:
+                continue
+            self._faults.pause(self._stream.gone)
+            code = encoder.encode(frame, time.monotonic_ns() // 1000)
+            self._frame(code, wrong)
+            self._stream.gone.wait(max(0.0, began + self._pace - time.monotonic()))
+
+    def _frame(self, code: Coded, wrong: str) -> None:
+        """Sends a frame, or what goes wrong instead, once a stream."""
+        self._wrong = self._wrong or bool(wrong)
+        if wrong == "garbage":
+            self._stream.write(struct.pack(">QI", code.pts, _IMPOSSIBLE) + code.data[::-1])
+        elif wrong == "die":
+            half = code.data[: len(code.data) // 2]
+            self._stream.write(struct.pack(">QI", code.pts, len(code.data)) + half)
+            self._stopping.set()
+            self._stream.close()
+        else:
+            self._packet(code.data, code.pts | (self._flag(1) if code.key else 0))
+        self._sent += 1
+
+    def _packet(self, data: bytes, pts_and_flags: int) -> None:
+        head = struct.pack(">QI", pts_and_flags, len(data)) if self._options.frame_meta else b""
+        self._stream.write(head + data)
+
+    def _flag(self, place: int) -> int:
+        """The header's flag of a config packet (2) or of a key frame (1): below the session flag where there is one."""
+        return 1 << (61 if self._options.sessions else 62) + place - 1
+
+
+class _Screen:
+    """What of the screen is to be sent next: a picture that is new, the last one again, or nothing."""
+
+    def __init__(self, display: Panel, encoder: Encoder, space: Point) -> None:
+        self._display, self._encoder, self._space = display, encoder, space
+        self._version, self._last = -1, b""
+        self._left, self._due = 0, 0.0
+        self.frame: av.VideoFrame | None = None
+        """The picture that was last sent, or is to be."""
+
+    def look(self, seconds: float) -> av.VideoFrame | None:
+        """Waits for a change, at most so long; None where there is nothing to send."""
+        version = self._display.wait(self._version, seconds)
+        now = time.monotonic()
+        if version != self._version:
+            self._version = version
+            if self._renew():
+                self._left, self._due = _REPEATS, now + _REPEAT_AFTER
+                return self.frame
+        if self._left and now >= self._due:
+            self._left, self._due = self._left - 1, now + _REPEAT_AFTER
+            return self.frame
+        return None
+
+    def _renew(self) -> bool:
+        """Takes the picture as it is now; False where it looks as before, or is of another size by now."""
+        if isinstance(self._display, Prepared):
+            self.frame = self._display.prepared(self._encoder)
+            return True
+        rgb = self._display.rgb()
+        if rgb == self._last or len(rgb) != self._space[0] * self._space[1] * 3:
+            return False
+        self._last = rgb
+        self.frame = self._encoder.frame(rgb, self._space)
+        return True
