@@ -277,6 +277,7 @@ class LiveScreen(DebugRoom):
         banner.left = self._state()
         banner.right = self._times(now)
         self._dialogue.say(self._doing())
+        self._tell_via(self.session.device.via)
         bound = (self._paused, self.session.over, self._question.question is None)
         if bound != self._bound:  # the footer is built anew each time
             self._bound = bound
@@ -294,6 +295,10 @@ class LiveScreen(DebugRoom):
             return "■ stopped: nothing more can be kept"
         if self._ended is not None:
             return "■ this run is over"
+        trouble = self.session.device.trouble
+        if trouble is not None:
+            end = keys_of(self, "run.end")[0]
+            return f"‖ {plain(trouble.sentence, lines=False)} (goes on by itself when it is well; {end} ends the run)"
         stop = self.session.stopped_at
         if self._paused and stop is not None:
             turn, on = (keys_of(self, binding)[0] for binding in ("run.step", "run.resume"))

@@ -5,9 +5,12 @@ from __future__ import annotations
 from textual import events, on
 from textual.app import ComposeResult
 from textual.containers import Container, Horizontal, Vertical
+from textual.content import Content
+from textual.markup import escape
 from textual.screen import Screen
 from textual.widgets import Footer
 
+from lab.plain import plain
 from lab.session import Session
 from lab.turn import Action
 from screens.clock import Clock
@@ -44,6 +47,7 @@ class Room(Screen[None]):
         self.session = session
         self.knows = sees_outcomes(session.spec.seat)
         self._clock = clock
+        self._via = ""
         self._banner = Banner()
         self._mirror = Mirror(id="phone") if session.spec.mirror else None
         self._seat = Seat(session.spec, session.agent.actor, knows=self.knows)
@@ -106,6 +110,14 @@ class Room(Screen[None]):
             if panel.has_focus_within:
                 self._dialogue.focus_transcript()
             panel.close()
+
+    def _tell_via(self, via: str) -> None:
+        """Says on the phone's border how its pictures come, where there are several ways."""
+        if self._mirror is not None and via != self._via:
+            self._via = via
+            short = plain(via.partition(" (")[0], lines=False)
+            self._mirror.border_title = escape(f"Phone · {short}" if short else "Phone")
+            self._mirror.tooltip = Content(plain(via, lines=False)) if via else None
 
     def _mark(self, action: Action | None) -> None:
         if self._mirror is not None:
