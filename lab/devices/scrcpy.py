@@ -2,42 +2,52 @@
 
 from __future__ import annotations
 
+import secrets
 import socket
 import threading
-from collections.abc import Callable, Iterator
-from typing import Literal, TypeAlias
+from collections.abc import Iterator
+from typing import Literal, NamedTuple
 
+from lab.devices import scrcpy_wire as wire
+from lab.devices.line import Deadline, exactly, hang_up
+from lab.devices.scrcpy_apps import App, apps
+from lab.devices.scrcpy_control import Control
+from lab.devices.scrcpy_line import WHO, Open
+from lab.devices.scrcpy_log import Log
+from lab.devices.scrcpy_push import push
+from lab.devices.scrcpy_server import PLACE, command, find
+from lab.devices.scrcpy_video import Picture, Video
+from lab.errors import LabError
+from lab.seams import Trouble
 from lab.turn import Point
 
-Open: TypeAlias = Callable[[str, float], socket.socket]
-"""Opens one adb service of a phone ("exec:...", "sync:", "localabstract:...") within so many seconds.
+__all__ = ["App", "Open", "Picture", "Scrcpy", "apps"]
 
-Gives the socket after adb's OKAY, or raises `Trouble`.
-"""
-
-Touch = Literal["down", "move", "up", "cancel"]
+_AGAIN = 0.05
+_ENDING = 1.0
+_TICK = 0.25
 
 
-class Picture:
-    """One decoded video frame; `number` counts up, `pts` is the phone's microseconds, `at` monotonic seconds."""
+class _Opened(NamedTuple):
+    """The sockets of a session, greeted; `size` is the video's."""
 
-    number: int
-    size: Point
-    pts: int
-    at: float
-
-    def rgb(self, size: Point | None = None) -> bytes:
-        """Its pixels as height x width x 3 bytes, scaled to `size` where given; costs only when asked."""
-        raise NotImplementedError
+    name: str
+    video: socket.socket | None
+    size: Point | None
+    control: socket.socket | None
 
 
 class Scrcpy:
-    """A running session; every call may raise `Trouble`, none waits without end, and none is for the UI thread."""
+    """A running session; calls may raise `Trouble`, none waits without end, and none is for the UI thread."""
 
-    name: str
-    """What the phone calls itself."""
-    version: str
-    """The server's version, such as 3.3.3."""
+    def __init__(self, opened: _Opened, speech: wire.Speech, log: Log) -> None:
+        self.name = opened.name
+        """What the phone calls itself."""
+        self.speech = speech
+        self._log = log
+        self._closed = False
+        self._control = Control(opened.control) if opened.control else None
+        self._video = Video(opened.video, speech, opened.size) if opened.video and opened.size else None
 
     @classmethod
     def start(
@@ -52,91 +62,193 @@ class Scrcpy:
         control: bool = True,
         seconds: float = 10.0,
     ) -> Scrcpy:
-        """Pushes the jar where it is not there yet, runs it and connects; `jar` is a path, empty finds it.
+        """Lays the server on the phone, runs it and connects; `jar` is a path, the empty one is found.
 
-        `LabError` where there is no jar or none that we speak; `Trouble` where the phone does not answer.
+        `max_size` bounds the video's longer side, 0 bounds neither it nor `max_fps`. A `LabError` where there is no
+        server that is understood; `Trouble` where the phone does not do it within `seconds`.
         """
-        raise NotImplementedError
+        found = find(jar)
+        deadline = Deadline(seconds)
+        scid = secrets.randbits(31)
+        place = PLACE.format(scid=scid)
+        push(open, found.read(), place, deadline)
+        line = command(
+            place, found.speech, scid, video=video, control=control, max_size=max_size, max_fps=max_fps,
+            video_codec="h264", video_bit_rate=bit_rate, clipboard_autosync=False,
+        )  # fmt: skip
+        log = Log(open(f"shell:{line}", deadline.left))
+        try:
+            return cls(
+                _greeted(open, found.speech, scid, log, deadline, video=video, control=control), found.speech, log
+            )
+        except Trouble as error:
+            explained = log.explained(error)
+            log.close()
+            raise explained from error
+        except BaseException:
+            log.close()
+            raise
+
+    @property
+    def version(self) -> str:
+        """The server's version, such as 3.3.4."""
+        return self.speech.version
 
     @property
     def size(self) -> Point | None:
-        """The video's size now; None until the phone has said it, and without video."""
-        raise NotImplementedError
+        """The video's size now; None without video."""
+        return self._video.size if self._video else None
 
     @property
     def alive(self) -> bool:
-        """False once closed or once the phone has closed a socket or said nonsense."""
-        raise NotImplementedError
+        """False once it is closed, or the phone has ended it or said nonsense."""
+        ends = [end for end in (self._video, self._control) if end]
+        return not (self._closed or self._log.ended.is_set() or any(end.trouble for end in ends))
 
     def newest(self, after: int = -1, seconds: float = 1.0) -> Picture | None:
         """The newest picture whose number is above `after`; None where the screen did not change for `seconds`."""
-        raise NotImplementedError
+        if self._video is None:
+            raise LabError(WHO, "this session has no video.")
+        return self._video.newest(after, seconds)
 
     def pictures(self, stop: threading.Event) -> Iterator[Picture]:
         """Each newest picture as it comes, older ones dropped, until `stop` is set; `Trouble` where it breaks."""
-        raise NotImplementedError
+        after = -1
+        while not stop.is_set():
+            picture = self.newest(after, _TICK)
+            if picture is not None:
+                after = picture.number
+                yield picture
 
-    def touch(self, x: float, y: float, kind: Touch, space: Point, *, pointer: int = 0) -> None:
-        """A finger at a place of `space` (the phone's own pixels as the caller sees them, this way up)."""
-        raise NotImplementedError
+    def touch(self, x: float, y: float, kind: wire.Touch, space: Point, *, pointer: int = 0) -> None:
+        """A finger at a place of `space`: the phone's own pixels, as it is turned now."""
+        at, size = self._place(x, y, space)
+        self._say(wire.touch(kind, at, size, pointer=pointer))
 
     def scroll(self, x: float, y: float, horizontal: float, vertical: float, space: Point) -> None:
-        """A turn of a mouse wheel there, in notches from -16 to 16; above 0 is right and up."""
-        raise NotImplementedError
+        """A turn of a mouse's wheel there, in notches; above 0 is right and up."""
+        at, size = self._place(x, y, space)
+        self._say(wire.scroll(at, size, horizontal, vertical, self.speech.notches))
 
     def key(self, code: int, kind: Literal["press", "down", "up"] = "press", meta: int = 0) -> None:
-        """An Android key (`KeyEvent.KEYCODE_...`)."""
-        raise NotImplementedError
+        """An Android key, by its `KeyEvent.KEYCODE_...` number."""
+        if kind == "press":
+            self._say(wire.key("down", code, meta=meta), wire.key("up", code, meta=meta))
+        else:
+            self._say(wire.key(kind, code, meta=meta))
 
     def text(self, text: str) -> None:
-        """Types characters that a keyboard has (ASCII); `LabError` for others, which `paste` can."""
-        raise NotImplementedError
+        """Types what a keyboard's keys have: printable ASCII; a `LabError` for more than that, which `paste` can."""
+        if not (text.isascii() and text.isprintable()):
+            raise LabError(WHO, "only printable ASCII can be typed key by key.")
+        if text:
+            self._say(*wire.text(text))
 
     def paste(self, text: str, *, seconds: float = 3.0) -> None:
-        """Puts text of any script on the phone's clipboard, presses paste, and waits until the phone has said so."""
-        raise NotImplementedError
+        """Puts text of any script on the phone's clipboard and pastes it; returns once the phone has said so."""
+        self._hand().set_clipboard(text, paste=True, seconds=seconds)
 
     def copy_in(self, text: str, *, seconds: float = 3.0) -> None:
-        """Puts text on the phone's clipboard and waits until the phone has said so."""
-        raise NotImplementedError
+        """Puts text on the phone's clipboard; returns once the phone has said so."""
+        self._hand().set_clipboard(text, paste=False, seconds=seconds)
 
-    def clipboard(self, *, seconds: float = 3.0) -> str:
-        """What is on the phone's clipboard."""
-        raise NotImplementedError
+    def clipboard(self, *, seconds: float = 3.0) -> str | None:
+        """What is on the phone's clipboard; None where it does not say in time, as when nothing is on it."""
+        return self._hand().clipboard(seconds)
 
     def back(self) -> None:
         """Back; a phone whose screen is off wakes instead."""
-        raise NotImplementedError
+        self._say(wire.back("down"), wire.back("up"))
 
     def rotate(self) -> None:
         """Turns the phone to its other side (portrait, landscape)."""
-        raise NotImplementedError
+        self._say(wire.rotate())
 
     def display_power(self, on: bool) -> None:
-        """Lights or darkens the phone's own screen; the mirror goes on."""
-        raise NotImplementedError
+        """Lights or darkens the phone's own screen; its pictures go on."""
+        self._say(wire.display_power(on, self.speech))
 
     def expand(self, panel: Literal["notifications", "settings", ""]) -> None:
         """Pulls a panel down; the empty word puts all away."""
-        raise NotImplementedError
+        self._say(wire.panel(panel))
 
     def start_app(self, name: str) -> None:
-        """Starts an app by package; `?words` by label, a leading `+` stops it first."""
-        raise NotImplementedError
+        """Starts an app by package; `?words` by label; a leading `+` stops it first. The phone says nothing of it."""
+        if not self.speech.starts_apps:
+            raise LabError(WHO, f"its server {self.version} starts no apps.")
+        self._say(wire.start_app(name))
 
     def close(self) -> None:
         """Ends the server on the phone, the sockets and the threads; safe twice, from any thread."""
-        raise NotImplementedError
+        self._closed = True
+        for end in (self._control, self._video):
+            if end is not None:
+                end.close()
+        self._log.close(_ENDING)
+
+    def _hand(self) -> Control:
+        if self._control is None:
+            raise LabError(WHO, "this session has no control.")
+        return self._control
+
+    def _say(self, *messages: bytes) -> None:
+        self._hand().say(*messages)
+
+    def _place(self, x: float, y: float, space: Point) -> tuple[Point, Point]:
+        """A place of `space` in the video's pixels, and the video's size: the server drops what is not for this one."""
+        size = self.size or space
+        if (space[0] > space[1]) != (size[0] > size[1]):
+            raise Trouble(WHO, "the phone is being turned.", "Touch it again when its picture has followed.")
+        if not (0 <= x < space[0] and 0 <= y < space[1]):
+            raise LabError(WHO, f"{x:g}, {y:g} lies outside the screen of {space[0]} x {space[1]}.")
+        place = [
+            min(most - 1, round(value * most / whole)) for value, most, whole in zip((x, y), size, space, strict=True)
+        ]
+        return (place[0], place[1]), size
 
 
-class App:
-    """One app of a phone: its `label` and `package`, and whether it came with the phone."""
+def _greeted(
+    open: Open, speech: wire.Speech, scid: int, log: Log, deadline: Deadline, *, video: bool, control: bool
+) -> _Opened:
+    """Connects video first, then control, and reads what the server says of itself before all else."""
+    lines: list[socket.socket] = []
+    try:
+        for _ in range(video + control):
+            lines.append(_connected(open, f"localabstract:scrcpy_{scid:08x}", log, deadline, first=not lines))
+        name = wire.name(exactly(lines[0], wire.NAME, deadline, WHO, sent=True))
+        size = _video_size(lines[0], speech, deadline) if video else None
+        return _Opened(name, lines[0] if video else None, size, lines[-1] if control else None)
+    except BaseException:
+        for line in lines:
+            hang_up(line)
+        raise
 
-    label: str
-    package: str
-    system: bool
+
+def _connected(open: Open, service: str, log: Log, deadline: Deadline, *, first: bool) -> socket.socket:
+    """A socket to the server, tried until it listens; the `first` is one only once a byte has come over it."""
+    while True:
+        try:
+            line = open(service, deadline.left)
+        except Trouble:
+            if deadline.left <= _AGAIN or log.ended.wait(_AGAIN):
+                raise
+            continue
+        if not first:
+            return line
+        try:
+            exactly(line, 1, deadline, WHO, sent=True)
+            return line
+        except BaseException as error:
+            hang_up(line)
+            if not isinstance(error, Trouble) or deadline.left <= _AGAIN or log.ended.wait(_AGAIN):
+                raise
 
 
-def apps(open: Open, *, jar: str = "", seconds: float = 20.0) -> list[App]:
-    """The phone's apps as its launcher names them, by a run of the server that only lists them."""
-    raise NotImplementedError
+def _video_size(line: socket.socket, speech: wire.Speech, deadline: Deadline) -> Point:
+    wire.codec(exactly(line, 4, deadline, WHO, sent=True))
+    if not speech.sessions:
+        return wire.size(exactly(line, 8, deadline, WHO, sent=True))
+    session = wire.header(exactly(line, wire.HEADER, deadline, WHO, sent=True), sessions=True)
+    if not isinstance(session, wire.Session):
+        raise Trouble(WHO, "wrong frame header: a packet before the video's size.")
+    return session.size

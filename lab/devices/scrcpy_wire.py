@@ -138,9 +138,8 @@ class Ignored(NamedTuple):
     """A message that nothing here has asked for."""
 
 
-def told(read: Callable[[int], bytes]) -> Clipboard | Acknowledged | Ignored:
-    """The next message on the control socket; `read` gives exactly as many bytes as it is asked for."""
-    kind = read(1)[0]
+def told(kind: int, read: Callable[[int], bytes]) -> Clipboard | Acknowledged | Ignored:
+    """The message that began with the byte `kind`; `read` gives exactly as many bytes more as it is asked for."""
     if kind == 0:
         (length,) = struct.unpack(">I", read(4))
         if length > _TOLD:

@@ -1,0 +1,63 @@
+"""The apps of a phone by the names its people know, listed by a run of the scrcpy server that does only that."""
+
+from __future__ import annotations
+
+import re
+import secrets
+from typing import NamedTuple
+
+from lab.devices.line import Deadline, hang_up, rest
+from lab.devices.scrcpy_line import WHO, Open
+from lab.devices.scrcpy_push import push
+from lab.devices.scrcpy_server import PLACE, command, find
+from lab.errors import LabError
+from lab.plain import plain
+from lab.seams import Trouble
+
+_MOST = 1 << 20
+_APP = re.compile(r" ([*-]) (.*?) {1,}([A-Za-z]\w*(?:\.\w+)+)")
+_LABEL = re.compile(r" ([*-]) (.{30,})")
+_PACKAGE = re.compile(r" {30,}([A-Za-z]\w*(?:\.\w+)+)")
+
+
+class App(NamedTuple):
+    """One app: its `label` on the launcher, its `package`, and whether it came with the phone."""
+
+    label: str
+    package: str
+    system: bool
+
+
+def apps(open: Open, *, jar: str = "", seconds: float = 20.0) -> list[App]:
+    """The phone's apps; `LabError` where no server that lists them is here, `Trouble` where the phone does not."""
+    found = find(jar)
+    if not found.speech.starts_apps:
+        hint = "`hitlab device scrcpy` fetches one that does."
+        raise LabError(WHO, f"its server {found.speech.version} lists no apps.", hint)
+    deadline = Deadline(seconds)
+    scid = secrets.randbits(31)
+    place = PLACE.format(scid=scid)
+    push(open, found.read(), place, deadline)
+    line = open(f"exec:{command(place, found.speech, scid, list_apps=True)}", deadline.left)
+    try:
+        said = rest(line, _MOST, deadline, WHO, sent=True)
+    finally:
+        hang_up(line)
+    text = said.decode(errors="replace").replace("\r\n", "\n")
+    if "List of apps:" not in text:
+        words = plain(text.strip().rpartition("\n")[2], lines=False)
+        raise Trouble(WHO, f"its server listed no apps ({words or 'it said nothing'}).", sent=True)
+    return listed(text)
+
+
+def listed(text: str) -> list[App]:
+    """The apps in what the server printed (LogUtils.java): a label of 30 characters or more has its package below."""
+    lines = text.partition("List of apps:\n")[2].split("\n")
+    found = []
+    for line, below in zip(lines, [*lines[1:], ""], strict=True):
+        long, package = _LABEL.fullmatch(line), _PACKAGE.fullmatch(below)
+        if long and package:
+            found.append(App(long[2].strip(), package[1], long[1] == "*"))
+        elif app := _APP.fullmatch(line):
+            found.append(App(app[2].strip(), app[3], app[1] == "*"))
+    return found

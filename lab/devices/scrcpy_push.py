@@ -1,0 +1,37 @@
+"""Lays one file on a phone by adb's sync service; the format is AOSP's packages/modules/adb/SYNC.TXT."""
+
+from __future__ import annotations
+
+import struct
+import time
+
+from lab.devices.line import Deadline, exactly, hang_up, send
+from lab.devices.scrcpy_line import WHO, Open
+from lab.plain import plain
+from lab.seams import Trouble
+
+_CHUNK = 1 << 16
+_MODE = 0o100644
+_MOST_WORDS = 1 << 12
+
+
+def push(open: Open, data: bytes, place: str, deadline: Deadline) -> None:
+    """Writes `data` to `place` on the phone, whole; `Trouble` where it is refused or not done in time."""
+    line = open("sync:", deadline.left)
+    try:
+        where = f"{place},{_MODE}".encode()
+        send(line, _framed(b"SEND", where), deadline, WHO, sent=True)
+        for at in range(0, len(data), _CHUNK):
+            send(line, _framed(b"DATA", data[at : at + _CHUNK]), deadline, WHO, sent=True)
+        send(line, struct.pack("<4sI", b"DONE", int(time.time())), deadline, WHO, sent=True)
+        status, length = struct.unpack("<4sI", exactly(line, 8, deadline, WHO, sent=True))
+        if status != b"OKAY":
+            words = exactly(line, min(length, _MOST_WORDS), deadline, WHO) if status == b"FAIL" else b"nonsense"
+            said = plain(words.decode(errors="replace"), lines=False)
+            raise Trouble(WHO, f"its server could not be laid on the phone ({said}).", sent=True)
+    finally:
+        hang_up(line)
+
+
+def _framed(kind: bytes, data: bytes) -> bytes:
+    return struct.pack("<4sI", kind, len(data)) + data

@@ -1,0 +1,157 @@
+"""Where a scrcpy server is on this machine, which version it is, and the words that start it on a phone."""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+import shutil
+import zipfile
+import zlib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from lab.devices.scrcpy_wire import Speech, speech
+from lab.errors import LabError
+from lab.plain import plain
+from lab.settings import folder
+
+FETCH = "`hitlab device scrcpy` fetches one."
+PLACE = "/data/local/tmp/hitlab-scrcpy-{scid:08x}.jar"
+"""Where the jar lies on the phone while a session lasts: a name of its own, so that no other scrcpy is disturbed."""
+
+_LARGEST = 1 << 23
+_LARGEST_DEX = 1 << 25
+_SAID = re.compile(rb"The server version \((\d+(?:\.\d+){1,3})\) does not match")
+"""The compiler has folded the version into this sentence of Server.java (2.x to 4.x: Options.java)."""
+_NAMED = re.compile(r"-v(\d+(?:\.\d+){1,3})(?:\.jar|\.apk)?$")
+_SHARES = (
+    "/usr/local/share",
+    "/usr/share",
+    "/opt/homebrew/share",
+    "/opt/local/share",
+    "/snap/scrcpy/current/usr/share",
+)
+
+
+class Jar(NamedTuple):
+    """A server on this machine: its file, how it speaks, and why it was taken (a few words)."""
+
+    path: Path
+    speech: Speech
+    source: str
+
+    def read(self) -> bytes:
+        """The whole file; `LabError` where it cannot be read any more."""
+        return _read(self.path)
+
+
+def find(named: str = "", env: Mapping[str, str] = os.environ) -> Jar:
+    """The server to use: `named`, else SCRCPY_SERVER_PATH, else the first that is understood of what is installed.
+
+    A `LabError` says why there is none; one that is named must do, whatever else there is.
+    """
+    wished = named or env.get("SCRCPY_SERVER_PATH", "")
+    if wished:
+        path = Path(wished).expanduser()
+        return Jar(path, speech(version_of(path)), "named" if named else "SCRCPY_SERVER_PATH")
+    refused: LabError | None = None
+    for path, source in places(env):
+        try:
+            return Jar(path, speech(version_of(path)), source)
+        except LabError as error:
+            refused = refused or LabError("scrcpy", f"{path}: {error.message}", FETCH)
+    raise refused or LabError("scrcpy", "there is no scrcpy server on this machine.", FETCH)
+
+
+def places(env: Mapping[str, str] = os.environ) -> Iterator[tuple[Path, str]]:
+    """Each server file there is and where it comes from, the best first: an installed scrcpy's, then fetched ones."""
+    seen = set()
+    for path in _installed(env):
+        if path.is_file() and path.resolve() not in seen:
+            seen.add(path.resolve())
+            yield path, "installed scrcpy"
+    for path in sorted(cache(env).glob("scrcpy-server-v*"), key=_newest_first):
+        if path.is_file() and _NAMED.search(path.name):
+            yield path, "fetched"
+
+
+def cache(env: Mapping[str, str] = os.environ) -> Path:
+    """The folder of fetched servers; not created here."""
+    return folder("cache", env) / "scrcpy"
+
+
+def version_of(path: Path) -> str:
+    """The version of a server file, as it names itself; else as its file name does; `LabError` where neither does."""
+    data = _read(path)
+    try:
+        said = _SAID.search(_classes(data, path))
+    except zipfile.BadZipFile as error:
+        raise LabError("scrcpy", f"{path} is no scrcpy server.", FETCH) from error
+    if said:
+        return said[1].decode()
+    if named := _NAMED.search(path.name):
+        return named[1]
+    raise LabError("scrcpy", f"{path} does not say which version it is.", FETCH)
+
+
+def command(place: str, speech: Speech, scid: int, **options: str | int | bool) -> str:
+    """The line for the phone's shell that runs the server lying at `place`, and takes it away when it ends."""
+    meta = "send_stream_meta" if speech.sessions else "send_codec_meta"
+    given: dict[str, str | int | bool] = {"scid": f"{scid:08x}", "log_level": "info", "tunnel_forward": True}
+    given |= {"audio": False, meta: True, **options}
+    words = [f"{key}={_said(value)}" for key, value in given.items()]
+    run = f"CLASSPATH={place} app_process / com.genymobile.scrcpy.Server {speech.version}"
+    return " ".join([run, *words]) + f"; rm -f {place}"
+
+
+def _said(value: str | int | bool) -> str:
+    word = str(value).lower() if isinstance(value, bool) else str(value)
+    assert re.fullmatch(r"[\w.-]*", word), "it stands bare in a shell's line"
+    return word
+
+
+def _installed(env: Mapping[str, str]) -> Iterator[Path]:
+    """Where an installed scrcpy would keep its server, there or not."""
+    program = shutil.which("scrcpy", path=env.get("PATH"))
+    if program:
+        real = Path(program).resolve()
+        yield real.parent / "scrcpy-server"
+        yield real.parent.parent / "share" / "scrcpy" / "scrcpy-server"
+        yield Path(program).parent.parent / "share" / "scrcpy" / "scrcpy-server"
+    if brew := env.get("HOMEBREW_PREFIX"):
+        yield Path(brew) / "share" / "scrcpy" / "scrcpy-server"
+    for share in _SHARES:
+        yield Path(share) / "scrcpy" / "scrcpy-server"
+
+
+def _newest_first(path: Path) -> tuple[int, ...]:
+    named = _NAMED.search(path.name)
+    numbers = tuple(map(int, named[1].split("."))) if named else (0,)
+    return tuple(-number for number in (*numbers, 0, 0, 0, 0)[:4])
+
+
+def _read(path: Path) -> bytes:
+    try:
+        with path.open("rb") as file:
+            data = file.read(_LARGEST + 1)
+    except OSError as error:
+        raise LabError("scrcpy", f"{path} cannot be read ({plain(error.strerror or '')}).", FETCH) from error
+    if len(data) > _LARGEST:
+        raise LabError("scrcpy", f"{path} is too large to be a scrcpy server.", FETCH)
+    return data
+
+
+def _classes(data: bytes, path: Path) -> bytes:
+    """The jar's compiled classes, one after the other; never more than a bound, however well they are packed."""
+    with zipfile.ZipFile(io.BytesIO(data)) as jar:
+        members = [info for info in jar.infolist() if re.fullmatch(r"classes\d*\.dex", info.filename)]
+        if not members:
+            raise zipfile.BadZipFile
+        if sum(info.file_size for info in members) > _LARGEST_DEX:
+            raise LabError("scrcpy", f"{path} is too large to be a scrcpy server.", FETCH)
+        try:
+            return b"".join(jar.open(info).read(_LARGEST_DEX) for info in members)
+        except (RuntimeError, NotImplementedError, EOFError, OSError, ValueError, zlib.error) as error:
+            raise zipfile.BadZipFile from error
