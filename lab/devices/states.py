@@ -9,13 +9,13 @@ _STATES = {
     "offline": ("is offline: adb sees it, but it does not answer.", "Unplug it and plug it in again, or wake it."),
     "unauthorized": (
         "does not allow this computer yet.",
-        "Unlock it and tap Allow at 'Allow USB debugging?'; if it asks nothing, revoke its USB debugging authorizations.",
+        "Unlock it and tap Allow at 'Allow USB debugging?'; if it asks nothing, revoke its authorizations there.",
     ),
     "authorizing": ("is still deciding whether it allows this computer.", "Unlock it and look at its screen."),
     "connecting": ("is still connecting.", "Wait a moment."),
     "no permissions": (
         "is plugged in, but this user may not use it.",
-        "Add udev rules for it (on Debian, the package android-sdk-platform-tools-common has them), and plug it in again.",
+        "Add udev rules for it (Debian: android-sdk-platform-tools-common), and plug it in again.",
     ),
     "recovery": ("is in recovery, not in Android.", "Restart it."),
     "sideload": ("is in sideload, not in Android.", "Restart it."),

@@ -1,0 +1,138 @@
+"""Opens an app by its package, its component or the name that people call it; nothing is installed to find it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from lab.devices.known_apps import packages as known_packages
+from lab.devices.shell import Ran, Shell, line_of
+from lab.errors import LabError
+from lab.plain import plain
+
+if TYPE_CHECKING:
+    from lab.devices.scrcpy import App
+
+_PACKAGE = re.compile(r"[A-Za-z][A-Za-z0-9_]*(?:\.[A-Za-z][A-Za-z0-9_]*)+")
+_COMPONENT = re.compile(r"([A-Za-z][\w.]*)/([\w.$]+)")
+_LAUNCHABLE = "cmd package query-activities --brief -a android.intent.action.MAIN -c android.intent.category.LAUNCHER"
+_SHOWN = 6
+
+
+class Apps:
+    """The apps of one phone. `labelled` lists them with their labels where a scrcpy server is found, else gives None.
+
+    `tap_icon` looks for an icon of that name on the home screen and taps it; False where there is none.
+    """
+
+    def __init__(
+        self, shell: Shell, labelled: Callable[[], Sequence[App] | None], tap_icon: Callable[[str], bool]
+    ) -> None:
+        self._shell = shell
+        self._labelled = labelled
+        self._tap_icon = tap_icon
+        self._labels: dict[str, str] = {}
+        """The label of each package, once it was asked for."""
+
+    def open(self, name: str) -> None:
+        """Opens the app of that package, component or label; a `LabError` names those that it may be."""
+        wanted = name.strip()
+        if not wanted:
+            raise LabError("open app", "the action names no app")
+        if _COMPONENT.fullmatch(wanted):
+            self._start(wanted)
+        elif _PACKAGE.fullmatch(wanted) and self._installed(wanted):
+            self._launch(wanted)
+        elif (package := self._named(wanted)) is not None:
+            self._launch(package)
+        elif not self._tap_icon(wanted):
+            raise self._unknown(wanted)
+
+    def _named(self, name: str) -> str | None:
+        """The package of the app that is called so, by its label, by what is known of it, by its package's words."""
+        there = self._launchable()
+        labels = self._read_labels()
+        by_label = [package for package, label in labels.items() if _same(label, name)]
+        if by_label:
+            return _one(name, by_label, labels)
+        by_table = [package for package in known_packages(name) if package in there]
+        if by_table:
+            return by_table[0]
+        by_part = [package for package, label in labels.items() if _words(name) in _words(label)]
+        if by_part:
+            return _one(name, by_part, labels)
+        by_words = [package for package in there if _fits(package, name)] if not labels else []
+        return _one(name, by_words, labels) if by_words else None
+
+    def _read_labels(self) -> dict[str, str]:
+        if not self._labels:
+            self._labels = {app.package: app.label for app in self._labelled() or ()}
+        return self._labels
+
+    def _launchable(self) -> list[str]:
+        """Packages that the launcher shows; all there are where the phone cannot say (before Android 7)."""
+        found = [match[1] for match in _COMPONENT.finditer(self._shell.run(_LAUNCHABLE, 15.0).out)]
+        if not found:
+            listed = self._shell.run("pm list packages", 15.0).out
+            found = [line.removeprefix("package:").strip() for line in listed.splitlines()]
+        return list(dict.fromkeys(found))
+
+    def _installed(self, package: str) -> bool:
+        ran = self._shell.run(line_of("pm", "path", package))
+        return ran.code == 0 and "package:" in ran.out
+
+    def _launch(self, package: str) -> None:
+        """As its icon would: its launcher activity, found by the package manager or by monkey."""
+        asked = self._shell.run(
+            line_of("cmd", "package", "resolve-activity", "--brief", "-a", "android.intent.action.MAIN", "-c",
+                    "android.intent.category.LAUNCHER", package)
+        )  # fmt: skip
+        found = _COMPONENT.findall(asked.out)
+        if found and found[-1][0] == package:
+            self._start("/".join(found[-1]))
+            return
+        ran = self._shell.run(line_of("monkey", "-p", package, "-c", "android.intent.category.LAUNCHER", 1), 20.0)
+        if ran.code or "monkey aborted" in ran.out + ran.err:
+            raise LabError("open app", f"{package} has nothing that a launcher could open.")
+
+    def _start(self, component: str) -> None:
+        ran = self._shell.run(
+            line_of("am", "start", "-a", "android.intent.action.MAIN", "-c", "android.intent.category.LAUNCHER",
+                    "-n", component), 20.0
+        )  # fmt: skip
+        if ran.code or "Error" in ran.out + ran.err:
+            raise LabError("open app", f"{plain(component)} does not open: {_error(ran)}.")
+
+    def _unknown(self, name: str) -> LabError:
+        labels = sorted(self._labels.values(), key=str.casefold) or self._launchable()
+        some = ", ".join(plain(one, lines=False) for one in labels[:40])
+        hint = f"It has {some}{', ...' if len(labels) > 40 else ''}." if some else ""
+        return LabError("open app", f"there is no app {plain(name, lines=False)!r} on this phone", hint)
+
+
+def _one(name: str, found: list[str], labels: dict[str, str]) -> str:
+    if len(found) == 1:
+        return found[0]
+    some = ", ".join(plain(f"{labels[p]} ({p})" if p in labels else p, lines=False) for p in found[:_SHOWN])
+    raise LabError("open app", f"{plain(name, lines=False)!r} may be {some}.", "Name its package instead.")
+
+
+def _words(text: str) -> str:
+    return " ".join(re.findall(r"\w+", text.casefold()))
+
+
+def _same(one: str, other: str) -> bool:
+    return (_words(one) or one.casefold()) == (_words(other) or other.casefold())
+
+
+def _fits(package: str, name: str) -> bool:
+    """Whether the words of a package's name, as com.example.teamchat has them, are what the app is called."""
+    own = package.casefold().split(".")[1:]
+    wanted = _words(name).replace(" ", "")
+    return bool(wanted) and (wanted in own or wanted == "".join(own))
+
+
+def _error(ran: Ran) -> str:
+    lines = [line.strip() for line in (ran.out + "\n" + ran.err).splitlines() if "Error" in line]
+    return plain(lines[-1], lines=False)[:200] if lines else ran.said

@@ -1,0 +1,86 @@
+"""What a phone's own services say of its screen: what is in front, its size, its clock, its keyboard."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from lab.devices.shell import Shell
+from lab.turn import Point
+
+_MARK = "hitlab:next"
+_ASK = (
+    f"date +%Y-%m-%dT%H:%M:%S%z; echo {_MARK}; dumpsys window displays; echo {_MARK}; "
+    f"dumpsys input_method | grep -E 'mInputShown|inputType='; echo {_MARK}; wm size"
+)
+_DATE = re.compile(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)([+-]\d\d):?(\d\d)")
+_COMPONENT = re.compile(r"[ {]([A-Za-z][\w.]*/[\w.$]+)")
+_CURRENT = re.compile(r"\bcur=(\d+)x(\d+)")
+_ROTATION = re.compile(r"m(?:Current)?Rotation=(?:ROTATION_)?(\d+)")
+_PHYSICAL = re.compile(r"(?:Override|Physical) size: (\d+)x(\d+)")
+_TYPE = re.compile(r"inputType=0x([0-9a-fA-F]+)")
+_PASSWORDS = {(1, 0x80), (1, 0x90), (1, 0xE0), (2, 0x10)}
+"""Class and variation of `InputType` that hide what is typed: text, visible, web and number passwords."""
+
+
+class Glance(NamedTuple):
+    """`activity` as `package/.Name`, `at` ISO 8601 by the phone's clock; empty, and None, where it does not say.
+
+    `password` is whether the cursor stands in a field whose text is hidden.
+    """
+
+    activity: str = ""
+    at: str = ""
+    size: Point | None = None
+    rotation: int = 0
+    keyboard: bool = False
+    password: bool = False
+
+
+def glance(shell: Shell, seconds: float = 10.0) -> Glance:
+    """Asks the phone, in one command."""
+    return read(shell.run(_ASK, seconds).out)
+
+
+def read(text: str) -> Glance:
+    """What the answers say, from any Android that is about; what is not there is left out."""
+    date, windows, keyboard, size = (text.split(_MARK) + [""] * 4)[:4]
+    when = _DATE.search(date)
+    rotation = _ROTATION.search(windows)
+    turned = int(rotation[1]) if rotation else 0
+    turned = turned // 90 if turned > 3 else turned
+    return Glance(
+        activity=_activity(windows),
+        at=f"{when[1]}{when[2]}:{when[3]}" if when else "",
+        size=_size(windows, size, turned),
+        rotation=turned % 4,
+        keyboard="mInputShown=true" in keyboard,
+        password=any(_hidden(int(found, 16)) for found in _TYPE.findall(keyboard)),
+    )
+
+
+def _activity(windows: str) -> str:
+    """The window with the focus, or else the app with it: a popup's window does not name an activity."""
+    for key in ("mCurrentFocus=", "mFocusedApp="):
+        for line in windows.splitlines():
+            found = _COMPONENT.search(line) if key in line else None
+            if found:
+                package, _, name = found[1].partition("/")
+                return f"{package}/{name.removeprefix(package) if name.startswith(package + '.') else name}"
+    return ""
+
+
+def _size(windows: str, size: str, turned: int) -> Point | None:
+    """The display as it is turned now; where only its unturned size is told, turned."""
+    current = _CURRENT.search(windows)
+    if current:
+        return int(current[1]), int(current[2])
+    sizes = _PHYSICAL.findall(size)
+    if not sizes:
+        return None
+    width, height = map(int, sizes[-1])
+    return (height, width) if turned % 2 else (width, height)
+
+
+def _hidden(type: int) -> bool:
+    return (type & 0xF, type & 0xFF0) in _PASSWORDS

@@ -1,0 +1,85 @@
+"""A phone's screen as its own screencap gives it: a lossless PNG to keep, raw pixels to look at."""
+
+from __future__ import annotations
+
+import struct
+from typing import NamedTuple
+
+from lab.devices.shell import Shell
+from lab.seams import Trouble
+from lab.turn import Point
+
+_SIGNATURE = b"\x89PNG\r\n\x1a\n"
+_END = b"\0\0\0\0IEND\xaeB`\x82"
+_WARNING = 4096
+"""Bytes of warnings that a phone with several displays may print before its picture."""
+_MOST = 128 << 20
+_LARGEST = 16384
+_BYTES = {1: 4, 2: 4, 3: 3, 4: 2, 5: 4}
+"""Bytes per pixel of Android's pixel formats: RGBA_8888, RGBX_8888, RGB_888, RGB_565, BGRA_8888."""
+
+
+class Raw(NamedTuple):
+    """Pixels as the phone holds them; `format` is one of Android's (see `_BYTES`)."""
+
+    size: Point
+    format: int
+    pixels: bytes
+
+    def rgb(self) -> bytes:
+        """The pixels as height x width x 3 bytes."""
+        import numpy as np
+
+        if self.format == 4:
+            packed = np.frombuffer(self.pixels, "<u2")
+            red, green, blue = packed >> 11, packed >> 5 & 63, packed & 31
+            parts = (red << 3 | red >> 2, green << 2 | green >> 4, blue << 3 | blue >> 2)
+            return np.stack(parts, axis=-1).astype(np.uint8).tobytes()
+        pixels = np.frombuffer(self.pixels, np.uint8).reshape(-1, _BYTES[self.format])
+        return pixels[:, 2::-1].tobytes() if self.format == 5 else pixels[:, :3].tobytes()
+
+
+def png(shell: Shell, seconds: float = 10.0) -> bytes:
+    """A screenshot as a whole PNG file; `Trouble` where the phone gives none."""
+    return checked(shell.raw("screencap -p 2>/dev/null", seconds, _MOST), shell.who)
+
+
+def checked(data: bytes, who: str) -> bytes:
+    """What screencap gave, from where its PNG begins; `Trouble` where that is no whole PNG."""
+    start = data.find(_SIGNATURE, 0, _WARNING)
+    if start < 0:
+        raise Trouble(who, "its screenshot failed." if len(data) < _WARNING else "its screenshot is no picture.")
+    data = data[start:] if start else data
+    size = png_size(data)
+    if not (0 < size[0] <= _LARGEST and 0 < size[1] <= _LARGEST):
+        raise Trouble(who, "its screenshot is no picture.")
+    if not data.endswith(_END):
+        raise Trouble(who, "its screenshot was cut short.")
+    return data
+
+
+def png_size(data: bytes) -> Point:
+    """Width and height as a PNG's first chunk says; (0, 0) where it is not IHDR."""
+    if len(data) < 33 or data[12:16] != b"IHDR":
+        return (0, 0)
+    width, height = struct.unpack(">II", data[16:24])
+    return width, height
+
+
+def raw(shell: Shell, seconds: float = 10.0) -> Raw:
+    """The screen's pixels; `Trouble` where the phone gives none that are whole."""
+    return parsed(shell.raw("screencap 2>/dev/null", seconds, _MOST), shell.who)
+
+
+def parsed(data: bytes, who: str) -> Raw:
+    """What raw screencap gave: width, height, format, on Android 9 and later a colour space, then the pixels."""
+    if len(data) < 16:
+        raise Trouble(who, "its screenshot failed.")
+    width, height, format = struct.unpack_from("<3I", data)
+    if not (0 < width <= _LARGEST and 0 < height <= _LARGEST) or format not in _BYTES:
+        raise Trouble(who, "its screenshot is no picture.")
+    count = width * height * _BYTES[format]
+    for head in (16, 12):
+        if len(data) == head + count:
+            return Raw((width, height), format, data[head:])
+    raise Trouble(who, "its screenshot was cut short." if len(data) < 12 + count else "its screenshot is no picture.")

@@ -1,0 +1,108 @@
+"""A phone's own shell: one command at a time, every word quoted, every answer waited for no longer than told."""
+
+from __future__ import annotations
+
+import re
+import socket
+from collections.abc import Callable
+from typing import NamedTuple, TypeAlias
+
+from lab.devices.line import Deadline, exactly, hang_up, rest, send
+from lab.errors import LabError
+from lab.plain import plain
+from lab.seams import Trouble
+
+Open: TypeAlias = Callable[[str, float], socket.socket]
+"""Opens one adb service of a phone within so many seconds, or raises `Trouble`."""
+
+_MOST = 32 << 20
+_OUT, _ERR, _EXIT, _NO_INPUT = 1, 2, 3, b"\x04\0\0\0\0"
+"""Packet ids of adb's shell protocol (packages/modules/adb/shell_protocol.h)."""
+_CODE = re.compile(rb"\r?\n?hitlab:exit:(\d+)\r?\n?\Z")
+_UNQUOTED = re.compile(r"[A-Za-z0-9_./:=@,+-]+")
+
+
+class Ran(NamedTuple):
+    """What a command on the phone came to: its exit code, standard output and standard error as text."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def said(self) -> str:
+        """What it complained of, in one line fit for a sentence."""
+        lines = [line for line in (self.err or self.out).splitlines() if line.strip()]
+        return plain(lines[0].strip(), lines=False)[:200] if lines else f"exit code {self.code}"
+
+
+class Shell:
+    """The shell of one phone. `packets` is whether its adb parts output, errors and exit code (Android 7 on)."""
+
+    def __init__(self, open: Open, who: str, *, packets: bool = True) -> None:
+        self.open = open
+        self.who = who
+        self._packets = packets
+
+    def run(self, command: str, seconds: float = 10.0) -> Ran:
+        """Runs a command line of the phone's shell; `Trouble` where it does not end in time, whatever its exit code."""
+        deadline = Deadline(seconds)
+        if not self._packets:
+            return self._run_bare(command, deadline)
+        line = self.open(f"shell,v2,raw:{command}", seconds)
+        try:
+            send(line, _NO_INPUT, deadline, self.who, sent=True)
+            return self._read(line, deadline)
+        finally:
+            hang_up(line)
+
+    def raw(self, command: str, seconds: float = 10.0, most: int = _MOST) -> bytes:
+        """The bytes that a command prints, as they are; `Trouble` where they do not end in time."""
+        deadline = Deadline(seconds)
+        line = self.open(f"exec:{command}", seconds)
+        try:
+            return rest(line, most, deadline, self.who, sent=True)
+        finally:
+            hang_up(line)
+
+    def _run_bare(self, command: str, deadline: Deadline) -> Ran:
+        data = self.raw(f"({command}) 2>&1; code=$?; echo; echo hitlab:exit:$code", deadline.left)
+        found = _CODE.search(data)
+        if found is None:
+            raise Trouble(self.who, "broke off in the middle of an answer.", sent=True)
+        return Ran(int(found[1]), _text(data[: found.start()]), "")
+
+    def _read(self, line: socket.socket, deadline: Deadline) -> Ran:
+        streams = {_OUT: bytearray(), _ERR: bytearray()}
+        while True:
+            head = exactly(line, 5, deadline, self.who, sent=True)
+            size = int.from_bytes(head[1:], "little")
+            if head[0] not in (_OUT, _ERR, _EXIT) or size > _MOST:
+                raise Trouble(self.who, "its shell answers nonsense.", sent=True)
+            data = exactly(line, size, deadline, self.who, sent=True)
+            if head[0] == _EXIT:
+                return Ran(data[0] if data else 0, _text(streams[_OUT]), _text(streams[_ERR]))
+            streams[head[0]] += data
+            if len(streams[head[0]]) > _MOST:
+                raise Trouble(self.who, f"answered more than {_MOST:,} bytes.", sent=True)
+
+
+def quoted(text: str) -> str:
+    """One word for the phone's shell that stays `text`, whatever is in it.
+
+    `LabError` where no command line can hold it: the character NUL, or half of a surrogate pair.
+    """
+    if "\0" in text or any("\ud800" <= ch <= "\udfff" for ch in text):
+        raise LabError("phone's shell", f"{plain(text, lines=False)[:60]!r} holds a character that cannot be sent.")
+    if _UNQUOTED.fullmatch(text):
+        return text
+    return "'" + text.replace("'", "'\\''") + "'"
+
+
+def line_of(*words: str | int) -> str:
+    """A command line of these words, each quoted where it must be."""
+    return " ".join(quoted(str(word)) for word in words)
+
+
+def _text(data: bytes | bytearray) -> str:
+    return data.decode("utf-8", "replace").replace("\r\n", "\n")

@@ -1,0 +1,96 @@
+"""Text into the field that has the cursor, unchanged: which ways there are, and which one was taken."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+
+from lab.devices.fingers import ENTER, must
+from lab.devices.shell import Shell, line_of
+from lab.errors import LabError
+
+if TYPE_CHECKING:
+    from lab.devices.scrcpy import Scrcpy
+
+INPUT, CLIPBOARD, KEYBOARD = "input text", "scrcpy clipboard", "ADB keyboard"
+_PIECE = 200
+_LINE = 3000
+"""Bytes of one command line: phones before Android 7 take no more than 4,096 of a service's name."""
+_IME = "com.android.adbkeyboard"
+
+
+class Typist:
+    """Types on one phone. `clipboard` gives a scrcpy session to paste by, or None where no server is found."""
+
+    def __init__(self, shell: Shell, clipboard: Callable[[], Scrcpy | None]) -> None:
+        self._shell = shell
+        self._clipboard = clipboard
+        self.typed_by = ""
+        """How the newest text was typed."""
+
+    def type(self, text: str) -> None:
+        """Types `text` at the cursor; a `LabError` says what is missing where this phone cannot be given it."""
+        text = text.replace("\r\n", "\n").replace("\r", "\n")
+        if all(" " <= ch <= "~" or ch == "\n" for ch in text):
+            self.typed_by = INPUT
+            self._by_input(text)
+            return
+        session = self._clipboard()
+        if session is not None:
+            self.typed_by = CLIPBOARD
+            session.paste(text)
+        elif self._has_keyboard():
+            self.typed_by = KEYBOARD
+            self._by_keyboard(text)
+        else:
+            raise LabError(
+                "input text",
+                "adb alone types only the characters of an English keyboard.",
+                "`hitlab device scrcpy` fetches what can paste any text; an ADB keyboard set up on the phone also can.",
+            )
+
+    def _by_input(self, text: str) -> None:
+        for line in joined(list(commands(text))):
+            must(self._shell.run(line, 30.0), self._shell.who)
+
+    def _has_keyboard(self) -> bool:
+        return _IME in self._shell.run("settings get secure default_input_method").out
+
+    def _by_keyboard(self, text: str) -> None:
+        for start in range(0, len(text), _PIECE):
+            coded = base64.b64encode(text[start : start + _PIECE].encode()).decode()
+            ran = self._shell.run(line_of("am", "broadcast", "-a", "ADB_INPUT_B64", "--es", "msg", coded))
+            if ran.code or "Broadcast completed" not in ran.out:
+                raise LabError(self._shell.who, f"its ADB keyboard took no text: {ran.said}.")
+
+
+def commands(text: str) -> Iterator[str]:
+    """Command lines that type an ASCII text: `input text` for what is within a line, the Enter key for its end.
+
+    `input` itself turns each %s into a space, so a space is sent as %s, and a % is parted from an s after it.
+    """
+    for number, line in enumerate(text.split("\n")):
+        if number:
+            yield line_of("input", "keyevent", ENTER)
+        for piece in pieces(line):
+            yield line_of("input", "text", piece.replace(" ", "%s"))
+
+
+def pieces(line: str) -> Iterator[str]:
+    """A line in pieces of bounded length, none of which holds %s."""
+    for part in line.replace("%s", "%\0s").split("\0"):
+        for start in range(0, len(part), _PIECE):
+            yield part[start : start + _PIECE]
+
+
+def joined(lines: list[str]) -> Iterator[str]:
+    """Command lines put together, so that one stops at the first that fails, and none is too long to be sent."""
+    held = ""
+    for line in lines:
+        if held and len(held) + len(line) > _LINE:
+            yield held
+            held = ""
+        held = f"{held} && {line}" if held else line
+    if held:
+        yield held
