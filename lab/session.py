@@ -17,14 +17,15 @@ from lab.errors import LabError
 from lab.hiding import tree_without
 from lab.mailbox import Mailbox
 from lab.records import Blob
+from lab.resuming import cut_off, left_at, put_back
 from lab.seams import Agent, Closable, Device, Illustrated, Interruptible, Screen, Trouble, User, Withdrawn
 from lab.spec import PERSON, Spec, agent_of, brief_of, phone_of
 from lab.stamp import monotonic_ms, now, uuid7
 from lab.steady import Steady
 from lab.task import Actor
-from lab.trace import Acting, AnyEvent, Conditions, Ended, Flagged, Paused, Resumed, Started, Step, Trace, fold
+from lab.trace import AnyEvent, Conditions, Ended, Flagged, Paused, Resumed, Started, Step, Trace, fold
 from lab.turn import Action, Decision, Observation, Proposed, Question, Reply
-from lab.wire import decode, encode
+from lab.wire import encode
 from simulators.human import HumanGate, HumanUser
 from store.store import Store
 
@@ -92,7 +93,7 @@ class Session:
         self._seq = resume.last if resume else -1
         self._resume = resume
         self._given = beginning.given if beginning else None
-        self._passed = _left_at(earlier)
+        self._passed = left_at(earlier)
         self._one_turn = False
         self.hands = PersonAgent(self.person, self.turns, self.control.stop)
         self.agent = agent or (self.hands if spec.agent == PERSON else agent_of(spec.agent, store))
@@ -105,7 +106,8 @@ class Session:
         self.user = self._user()
         self._begun = self._waits_for_phone = False
         self.device = Steady(device or phone_of(spec), self.control.stop, self._troubled)
-        self.first = self._first_state()
+        phone = self.device.device
+        self.first = put_back(store, phone, resume) if resume else phone.snapshot()
         self._thread = threading.Thread(target=self._drive, name=f"run {self.trace_id[:8]}", daemon=True)
 
     # -- running ---------------------------------------------------------------------------------------------
@@ -338,69 +340,16 @@ class Session:
             return Scripted(world(self.spec.vary).script(script(file or self.spec.task.id)))
         raise LabError("user", f"{self.spec.user!r} is none of human, script, script:FILE", code=2)
 
-    def _first_state(self) -> dict[str, Any] | None:
-        if self._resume is None:
-            return self.device.device.snapshot()
-        first = self._load_state(self._resume.state)
-        last = next((step.state for step in reversed(self._resume.steps) if step.state), self._resume.state)
-        state = self._load_state(last)
-        if state is not None:
-            self._restore(state)
-        return first
-
-    def _restore(self, state: dict[str, Any]) -> None:
-        try:
-            self.device.restore(state)
-        except LabError as error:
-            said = f"stands on a phone that this hitlab's is no longer like ({error.message})"
-            raise LabError(f"run {self.trace_id}", said, error.hint) from error
-
-    def _load_state(self, sha: str | None) -> dict[str, Any] | None:
-        if sha is None:
-            return None
-        blob = self.store.blob(sha)
-        if blob is None:
-            raise LabError(f"run {self.trace_id}", "its phone's state is not in this file", "Was it packed without?")
-        state: dict[str, Any] = decode(blob.data, dict[str, Any], f"state {sha[:8]}")
-        return state
-
     def _cut_off(self) -> episode.Unfinished | None:
         """What a run cut off in mid-turn leaves: an act that may not have happened is closed as a step without one."""
         trace = self._resume
         if trace is None:
             return None
         if trace.acting is not None:
-            self._close_act(trace.acting)
+            step = cut_off(trace.acting, self.state(self.device.device.snapshot()))
+            self.append(step)
+            self._resume = msgspec.structs.replace(trace, steps=(*trace.steps, step), acting=None)
         return episode.Unfinished(trace.asked, trace.answered, self._given or episode.NOTHING)
-
-    def _close_act(self, acting: Acting) -> None:
-        assert self._resume is not None
-        state = self.device.device.snapshot()
-        put_back = "it may or may not have been done" if state is None else "the phone was put back to before the act"
-        step = Step(
-            index=acting.index,
-            proposed=Proposed(acting.action),
-            error=f"the run was cut off while acting; {put_back}",
-            state=self.state(state),
-            started=acting.at,
-            ended=now(),
-        )
-        self.append(step)
-        self._resume = msgspec.structs.replace(self._resume, steps=(*self._resume.steps, step), acting=None)
-
-
-def _left_at(events: Sequence[AnyEvent]) -> int:
-    """The step (from 0) before which a run was left at a breakpoint, which does not hold again there; else -1."""
-    step, at = 0, -1
-    for event in events:
-        match event:
-            case Step():
-                step, at = event.index + 1, -1
-            case Resumed():
-                at = -1
-            case Paused() if event.reason.startswith(REASON):
-                at = step
-    return at
 
 
 def packages() -> dict[str, str]:
