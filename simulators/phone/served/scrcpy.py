@@ -1,11 +1,46 @@
-"""The scrcpy server on the served phone: what `app_process / com.genymobile.scrcpy.Server ...` starts."""
+"""The scrcpy server on the served phone: what `app_process / com.genymobile.scrcpy.Server ...` starts.
+
+Its life is that of Genymobile/scrcpy's server: it listens for its sockets in order (video, sound, control), says who
+the phone is, streams and obeys until one of its sockets or its console is gone.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import queue
+import struct
+import threading
+from collections.abc import Callable, Sequence
 
-from simulators.phone.served.scrcpy_options import Refused, parse, version_of
-from simulators.phone.served.services import Console, Services
+from simulators.phone.installed import APPS
+from simulators.phone.nav import LAUNCHER
+from simulators.phone.served.scrcpy_control import Control
+from simulators.phone.served.scrcpy_messages import device_name
+from simulators.phone.served.scrcpy_options import Options, Refused, parse, version_of
+from simulators.phone.served.scrcpy_video import Video
+from simulators.phone.served.services import Console, HungUp, Services, Stream
+
+_LOOK = 0.1
+_LEVELS = ("verbose", "debug", "info", "warn", "error")
+_CLASS = "com.genymobile.scrcpy.Server"
+_LABEL = 30
+
+
+class Log:
+    """What the server prints: up to info on standard output, the rest on standard error; nothing once none listen."""
+
+    def __init__(self, console: Console, level: str) -> None:
+        self._console, self._least = console, _LEVELS.index(level)
+        self._printing = threading.Lock()
+
+    def __call__(self, level: str, words: str) -> None:
+        if _LEVELS.index(level) < self._least:
+            return
+        line = f"[server] {level.upper()}: {words}\n".encode("utf-8", "replace")
+        with self._printing:
+            try:
+                (self._console.err if level in ("warn", "error") else self._console.out)(line)
+            except HungUp:
+                return
 
 
 def serve(services: Services, jar: str, arguments: Sequence[str], console: Console) -> int:
@@ -15,11 +50,127 @@ def serve(services: Services, jar: str, arguments: Sequence[str], console: Conso
     """
     version = version_of(services.files.get(jar, b""))
     if version is None:
-        console.err(b"Error: Could not find or load main class com.genymobile.scrcpy.Server\n")
+        console.err(f"Error: Could not find or load main class {_CLASS}\n".encode())
         return 1
     try:
-        parse(version, arguments)
+        options = parse(version, arguments)
     except Refused as error:
-        console.err(f"[server] ERROR: {error}\n".encode())
+        Log(console, "error")("error", f"{error}\njava.lang.IllegalArgumentException: {error}\n\tat {_CLASS}.main")
         return 1
+    log = Log(console, options.log_level)
+    _greet(services, options, log)
+    if options.cleanup:
+        services.files.pop(jar, None)
+    if options.lists:
+        _list(services, options, log)
+        return 0
+    return _run(services, options, log, console)
+
+
+def _greet(services: Services, options: Options, log: Log) -> None:
+    for key in options.unknown:
+        log("warn", f"Unknown server option: {key}")
+    tell = services.properties.get
+    maker, brand = tell("ro.product.manufacturer", "unknown"), tell("ro.product.brand", "unknown")
+    model, release = tell("ro.product.model", "unknown"), tell("ro.build.version.release", "0")
+    log("info", f"Device: [{maker}] {brand} {model} (Android {release})")
+
+
+def _list(services: Services, options: Options, log: Log) -> None:
+    if "encoders" in options.lists:
+        log("info", "List of video encoders:\n    --video-codec=h264 --video-encoder=c2.android.avc.encoder")
+    if "displays" in options.lists:
+        wide, high = services.display.size
+        log("info", f"List of displays:\n    --display-id=0    ({wide}x{high})")
+    if "apps" in options.lists:
+        log("info", "Processing Android apps... (this may take some time)")
+        labels = sorted((app.label, app.package) for app in APPS.values() if app.id != LAUNCHER)
+        log("info", "List of apps:" + "".join(f"\n * {_column(label)} {package}" for label, package in labels))
+
+
+def _column(label: str) -> str:
+    return label.ljust(_LABEL) if len(label) < _LABEL else f"{label}\n   {' ' * _LABEL}"
+
+
+def _run(services: Services, options: Options, log: Log, console: Console) -> int:
+    wanted = [kind for kind in ("video", "audio", "control") if getattr(options, kind)]
+    if not options.tunnel_forward:
+        log("error", "Connection refused\njava.io.IOException: Connection refused")
+        return 1
+    if not wanted:
+        log("error", "No video, no audio and no control: nothing to do")
+        return 1
+    sockets = _accept(services, options, wanted, console)
+    try:
+        if len(sockets) == len(wanted):
+            _work(services, options, sockets, log, console)
+    finally:
+        for stream in sockets.values():
+            stream.close()
     return 0
+
+
+def _accept(services: Services, options: Options, wanted: list[str], console: Console) -> dict[str, Stream]:
+    """The sockets in the order in which they are opened; fewer where the console is gone before."""
+    coming: queue.Queue[Stream] = queue.Queue()
+    sockets: dict[str, Stream] = {}
+    services.listening[options.socket] = coming.put
+    try:
+        while len(sockets) < len(wanted) and not console.gone.is_set():
+            try:
+                stream = coming.get(timeout=_LOOK)
+            except queue.Empty:
+                continue
+            sockets[wanted[len(sockets)]] = stream
+            if len(sockets) == 1 and options.dummy_byte:
+                _quietly(stream, b"\0")
+    finally:
+        del services.listening[options.socket]
+        while not coming.empty():
+            coming.get().close()
+    return sockets
+
+
+def _work(services: Services, options: Options, sockets: dict[str, Stream], log: Log, console: Console) -> None:
+    """Streams and obeys until one of both is over, or nobody listens at the console."""
+    first = next(iter(sockets.values()))
+    if options.device_meta:
+        _quietly(first, device_name(services.properties.get("ro.product.model", "")))
+    if "audio" in sockets:
+        log("warn", "Audio disabled: it is not supported on this phone")
+        _quietly(sockets["audio"], struct.pack(">I", 0))
+    over = threading.Event()
+    video = Video(services, options, sockets["video"]) if "video" in sockets else None
+    control = Control(services, options, sockets["control"], video, log) if "control" in sockets else None
+    runs = [part.run for part in (video, control) if part is not None]
+    if control is not None and options.clipboard_autosync:
+        runs.append(control.sync)
+    threads = [_start(run, over) for run in runs]
+    while not over.is_set() and not console.gone.is_set():
+        over.wait(_LOOK)
+    if video is not None:
+        video.stop()
+    for stream in sockets.values():
+        stream.close()
+    for thread in threads:
+        thread.join()
+
+
+def _start(run: Callable[[], None], over: threading.Event) -> threading.Thread:
+    def whole() -> None:
+        try:
+            run()
+        finally:
+            over.set()
+
+    thread = threading.Thread(target=whole, name="scrcpy-server", daemon=True)
+    thread.start()
+    return thread
+
+
+def _quietly(stream: Stream, data: bytes) -> None:
+    """Writes where somebody still listens."""
+    try:
+        stream.write(data)
+    except HungUp:
+        return

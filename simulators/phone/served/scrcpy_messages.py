@@ -141,7 +141,7 @@ def read(take: Take, version: tuple[int, ...]) -> Message:
     if kind in _READ:
         return _READ[kind](take)
     if kind == 3:
-        return _scroll(take, 16 if version >= (3, 3) else 1)
+        return _scroll(take, 16 if version >= (3, 3, 1) else 1)
     if kind in _PRESSES:
         return _PRESSES[kind]
     if version >= (3,) and kind in _PRESSES_3:

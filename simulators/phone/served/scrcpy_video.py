@@ -19,6 +19,8 @@ _REFRESH = 60.0
 """Pictures a second that a screen shows at most."""
 _REPEAT_AFTER, _REPEATS = 0.1, 10
 """Android's encoder takes the last picture again so often, so many seconds apart (GraphicBufferSource)."""
+_LOOK = 0.005
+"""Seconds that one look takes at least: a screen that is closed never waits."""
 _IMPOSSIBLE = 0xFFFFFFF0
 
 
@@ -96,6 +98,7 @@ class Video:
             wrong = self._faults.video if self._sent and not self._wrong else ""
             frame = frame or (screen.frame if wrong else None)
             if frame is None:
+                self._stream.gone.wait(max(0.0, began + _LOOK - time.monotonic()))
                 continue
             self._faults.pause(self._stream.gone)
             code = encoder.encode(frame, time.monotonic_ns() // 1000)

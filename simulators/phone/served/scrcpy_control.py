@@ -1,0 +1,224 @@
+"""The control socket of a scrcpy server: what the client's messages do to the phone, and what the phone says back."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+
+from lab.errors import LabError
+from lab.turn import Action, ActionKind, Point
+from simulators.phone.installed import APPS
+from simulators.phone.nav import LAUNCHER
+from simulators.phone.served import scrcpy_messages as messages
+from simulators.phone.served.display import Display
+from simulators.phone.served.motion import Motion
+from simulators.phone.served.scrcpy_options import Options
+from simulators.phone.served.scrcpy_video import Video
+from simulators.phone.served.services import HungUp, Services, Stream
+
+_DOWN, _UP, _MOVE, _CANCEL = 0, 1, 2, 3
+_MOUSE = -1
+_PRIMARY = 1
+_NOTCH = 168
+"""Pixels of the display that one notch of a wheel moves a list: 64 dp at 420 dpi (ViewConfiguration)."""
+_ON_SYNC = 0.2
+_DENIED = (
+    "Injecting input events requires the caller (or the source of the instrumentation, if any) to have the "
+    "INJECT_EVENTS permission."
+)
+
+_ACTIONS: dict[int, ActionKind] = {
+    3: "navigate_home",
+    4: "navigate_back",
+    66: "keyboard_enter",
+    187: "press_recent",
+}
+
+Log = Callable[[str, str], None]
+
+
+class Control:
+    """One control socket until it is gone, or says what is no message. `video` is whose size touches must have."""
+
+    def __init__(self, services: Services, options: Options, stream: Stream, video: Video | None, log: Log) -> None:
+        assert isinstance(services.display, Display)
+        self._services, self._options, self._stream = services, options, stream
+        self._display, self._video, self._log = services.display, video, log
+        self._motion = Motion(services.display)
+        self._finger: int | None = None
+        self._writing = threading.Lock()
+        self._known = services.clipboard
+        """The clipboard as the client knows it."""
+
+    def run(self) -> None:
+        """Obeys, message by message, in their order."""
+        if self._options.power_on and not self._display.awake:
+            self._display.awake = True
+        take = messages.taking(self._stream)
+        try:
+            while True:
+                message = messages.read(take, self._options.version)
+                self._services.faults.pause(self._stream.gone)
+                self._obey(message)
+        except messages.Unreadable as error:
+            self._log("error", f"Control protocol error\n{error}")
+        except (EOFError, HungUp):
+            return
+        finally:
+            self._motion.cancel()
+            if self._options.power_off_on_close:
+                self._display.awake = False
+
+    def sync(self) -> None:
+        """Tells the client whenever something on the phone changes the clipboard."""
+        while not self._stream.gone.wait(_ON_SYNC):
+            text = self._services.clipboard
+            if text != self._known:
+                self._known = text
+                self._say(messages.clipboard(text))
+
+    def _obey(self, message: messages.Message) -> None:
+        try:
+            if self._services.faults.deny and isinstance(message, _INJECTED):
+                self._log("error", _DENIED)
+            else:
+                self._do(message)
+        except LabError as error:
+            self._log("warn", str(error))
+
+    def _do(self, message: messages.Message) -> None:
+        match message:
+            case messages.Touch():
+                self._touch(message)
+            case messages.Scroll():
+                self._scroll(message)
+            case messages.Key(action=0, code=code, meta=meta):
+                self._press(code, meta)
+            case messages.Text(text=text):
+                self._type(text)
+            case messages.BackOrOn(action=0):
+                self._press(4 if self._display.awake else 26)
+            case messages.GetClipboard(copy_key=key):
+                self._tell_clipboard(key)
+            case messages.SetClipboard():
+                self._set_clipboard(message)
+            case messages.Power(on=on):
+                self._log("info", f"Device display turned {'on' if on else 'off'}")
+            case messages.StartApp(name=name):
+                self._start(name)
+            case messages.Press(what=what):
+                self._panel(what)
+
+    def _panel(self, what: str) -> None:
+        if what in ("notifications", "settings"):
+            self._display.pull(down=True)
+        elif what == "collapse":
+            self._display.pull(down=False)
+        elif what == "rotate":
+            self._display.rotation = 0 if self._display.landscape else 1
+        elif what == "reset_video" and self._video is not None:
+            self._log("info", "Video capture reset")
+            self._video.reset()
+
+    def _place(self, at: Point, size: Point) -> Point | None:
+        """Where that is on the display; None where the event was meant for a video of another size."""
+        if self._video is None:
+            return at
+        view = self._video.view
+        if size != view.size:
+            wide, high = size
+            now = f"{view.size[0]}x{view.size[1]}"
+            self._log("verbose", f"Ignore positional event generated for size {wide}x{high} (current size is {now})")
+            return None
+        return view.on_display(at)
+
+    def _touch(self, event: messages.Touch) -> None:
+        """One finger counts: the first that went down. A mouse's other buttons are no finger."""
+        at = self._place(event.at, event.size)
+        if at is None or (event.pointer == _MOUSE and (event.button | event.buttons) & ~_PRIMARY):
+            return
+        if event.action == _DOWN and self._finger is None:
+            self._finger = event.pointer
+            self._motion.down(*at)
+        elif event.pointer != self._finger:
+            return
+        elif event.action == _MOVE:
+            self._motion.move(*at)
+        elif event.action in (_UP, _CANCEL):
+            self._finger = None
+            if event.action == _UP:
+                self._motion.up(*at)
+            else:
+                self._motion.cancel()
+
+    def _scroll(self, event: messages.Scroll) -> None:
+        at = self._place(event.at, event.size)
+        vector = round(-event.right * _NOTCH), round(event.up * _NOTCH)
+        if at is not None and vector != (0, 0):
+            self._display.perform(Action("scroll", at=at, vector=vector))
+
+    def _press(self, code: int, meta: int = 0) -> None:
+        if code == 26:
+            self._display.awake = not self._display.awake
+        elif code == 279:
+            self._display.type(self._services.clipboard)
+        elif code == 67:
+            self._display.erase()
+        elif code in _ACTIONS:
+            self._display.perform(Action(_ACTIONS[code]))
+
+    def _type(self, text: str) -> None:
+        """Types what a keyboard has keys for, character by character; nothing else can come this way."""
+        typed = ""
+        for character in text:
+            if " " <= character <= "~":
+                typed += character
+                continue
+            self._display.type(typed)
+            typed = ""
+            if character in "\n\t":
+                self._press(66 if character == "\n" else 61)
+            else:
+                self._log("warn", f"Could not inject char u+{ord(character):04x}")
+        self._display.type(typed)
+
+    def _tell_clipboard(self, key: int) -> None:
+        if key:
+            self._press(278 if key == 1 else 277)
+        if not self._options.clipboard_autosync:
+            self._say(messages.clipboard(self._services.clipboard))
+
+    def _set_clipboard(self, message: messages.SetClipboard) -> None:
+        self._services.clipboard = self._known = message.text
+        self._log("info", "Device clipboard set")
+        if message.paste:
+            if self._services.faults.deny:
+                self._log("error", _DENIED)
+            else:
+                self._press(279)
+        if message.sequence:
+            self._say(messages.ack_clipboard(message.sequence))
+
+    def _start(self, name: str) -> None:
+        anew, name = name.startswith("+"), name.removeprefix("+")
+        apps = [app for app in APPS.values() if app.id != LAUNCHER]
+        if name.startswith("?"):
+            found = [app for app in apps if app.label.casefold().startswith(name[1:].casefold())]
+        else:
+            found = [app for app in apps if app.package == name]
+        if len(found) != 1:
+            what = f'name "{name[1:]}"' if name.startswith("?") else f'package "{name}"'
+            self._log("warn", f"No {'unique ' if found else ''}app found for {what}")
+            return
+        app = found[0]
+        self._log("info", f'Starting app "{app.label}" [{app.package}] on display 0...')
+        if anew:
+            self._display.stop(app.id)
+        self._display.perform(Action("open_app", app=app.package))
+
+    def _say(self, data: bytes) -> None:
+        with self._writing:
+            self._stream.write(data)
+
+
+_INJECTED = (messages.Key, messages.Text, messages.Touch, messages.Scroll, messages.BackOrOn)
