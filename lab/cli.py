@@ -94,6 +94,7 @@ def build_parser() -> argparse.ArgumentParser:
     _debug_commands(commands)
     _record_commands(commands)
     _author_command(commands)
+    _device_command(commands)
     _about_commands(commands)
     return parser
 
@@ -274,6 +275,15 @@ def _author_command(commands: Commands) -> None:
     act.add_argument("--out", metavar="FILE", help="write the frozen design as YAML that a task file can hold")
     author.add_argument("--even-draft", action="store_true", help="with --out: write it as it stands, frozen or not")
     _json(author)
+
+
+def _device_command(commands: Commands) -> None:
+    device = commands.add_parser("device", help="what a real phone needs", description="what a real phone needs")
+    needs = device.add_subparsers(title="commands", metavar="WHAT", required=True)
+    scrcpy = _command(needs, "scrcpy", "lab.commands.scrcpy:fetch", "fetch scrcpy's server: fast pictures, any text")
+    scrcpy.add_argument("--version", metavar="V", help="3.3.4 (default), 3.3.3, 4.0 or 4.1")
+    scrcpy.add_argument("--base", metavar="URL", help=argparse.SUPPRESS)
+    _json(scrcpy)
 
 
 def _about_commands(commands: Commands) -> None:

@@ -1,0 +1,178 @@
+"""Fetches a pinned release of scrcpy's server into the cache; what is not the pinned file never counts."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import http.client
+import os
+import re
+import tempfile
+import urllib.error
+import urllib.parse
+import urllib.request
+from collections.abc import Mapping
+from pathlib import Path
+from typing import IO, NamedTuple
+
+from lab.devices.line import Deadline
+from lab.devices.scrcpy_server import cache
+from lab.errors import LabError
+from lab.plain import plain
+
+RELEASES = "https://github.com/Genymobile/scrcpy/releases/download"
+"""The project's own release page; below it lies vX.Y/scrcpy-server-vX.Y."""
+
+PINNED = {
+    "3.3.3": "7e70323ba7f259649dd4acce97ac4fefbae8102b2c6d91e2e7be613fd5354be0",
+    "3.3.4": "8588238c9a5a00aa542906b6ec7e6d5541d9ffb9b5d0f6e1bc0e365e2303079e",
+    "4.0": "84924bd564a1eb6089c872c7521f968058977f91f5ff02514a8c74aff3210f3a",
+    "4.1": "deacb991ed2509715160ffdc7907e47b4160eb30d1566217e9047fd5b8850cae",
+}
+"""SHA-256 of each server that is fetched, as each release's SHA256SUMS.txt and scrcpy's doc/build.md name it."""
+
+DEFAULT = "3.3.4"
+
+_MOST = 1 << 23
+_REDIRECTS = 5
+_SILENCE = 15.0
+_CHUNK = 1 << 16
+
+
+class Fetched(NamedTuple):
+    """A server in the cache; `fresh` is False where it was there already."""
+
+    path: Path
+    version: str
+    size: int
+    sha256: str
+    fresh: bool
+
+
+def fetch(
+    version: str = DEFAULT, *, base: str = "", env: Mapping[str, str] = os.environ, seconds: float = 120.0
+) -> Fetched:
+    """Brings one version into the cache, from `base` (a mirror of the release page) or the page itself.
+
+    A `LabError` where it is not pinned, not to be had within `seconds`, or not the pinned file: then nothing is left.
+    """
+    if version not in PINNED:
+        known = ", ".join(PINNED)
+        raise LabError(
+            "scrcpy", f"version {plain(version, lines=False)!r} is not pinned.", f"Pinned are {known}.", code=2
+        )
+    wanted = PINNED[version]
+    path = cache(env) / f"scrcpy-server-v{version}"
+    there = _digest(path)
+    if there == wanted:
+        return Fetched(path, version, path.stat().st_size, wanted, False)
+    address = f"{(base or RELEASES).rstrip('/')}/v{version}/{path.name}"
+    data = _downloaded(address, Deadline(seconds))
+    got = hashlib.sha256(data).hexdigest()
+    if got != wanted:
+        hint = "Nothing was kept. A proxy or mirror may have changed it: try again from another network."
+        raise LabError("scrcpy", f"{address} is not the pinned file: SHA-256 {got}, not {wanted}.", hint)
+    _place(path, data)
+    return Fetched(path, version, len(data), wanted, True)
+
+
+def _digest(path: Path) -> str:
+    try:
+        return hashlib.sha256(path.read_bytes()).hexdigest()
+    except OSError:
+        return ""
+
+
+def _downloaded(address: str, deadline: Deadline) -> bytes:
+    """All that is at an address; `LabError` where it is not there, too large, or breaks off."""
+    if not re.match(r"https?://[^\s/]", address):
+        raise LabError("scrcpy", f"{plain(address, lines=False)!r} is no http:// or https:// address.", code=2)
+    hint = "Nothing was kept. With another way to fetch it, set SCRCPY_SERVER_PATH to the file."
+    try:
+        with _opener().open(address, timeout=min(_SILENCE, deadline.seconds)) as answer:
+            return _read(answer, address, deadline)
+    except urllib.error.HTTPError as error:
+        error.close()
+        raise LabError("scrcpy", f"{address} answered {error.code} {_reason(error)}.", hint) from error
+    except TimeoutError as error:
+        raise LabError("scrcpy", f"{address} went silent.", hint) from error
+    except urllib.error.URLError as error:
+        raise LabError("scrcpy", f"{address} cannot be reached ({_reason(error)}).", hint) from error
+    except (OSError, http.client.HTTPException, ValueError) as error:
+        raise LabError("scrcpy", f"{address} broke off ({_reason(error)}).", hint) from error
+
+
+def _read(answer: http.client.HTTPResponse, address: str, deadline: Deadline) -> bytes:
+    said = answer.headers.get("Content-Length", "")
+    whole = int(said) if said.isdigit() else None
+    got = bytearray()
+    while chunk := answer.read1(_CHUNK):
+        got += chunk
+        if len(got) > _MOST:
+            raise LabError("scrcpy", f"{address} is more than {_MOST:,} bytes: no scrcpy server.", "Nothing was kept.")
+        if deadline.left <= 0:
+            raise LabError("scrcpy", f"{address} was not had within {deadline.seconds:g} s.", "Nothing was kept.")
+    if whole is not None and len(got) < whole:
+        raise LabError("scrcpy", f"{address} broke off after {len(got):,} of {whole:,} bytes.", "Nothing was kept.")
+    return bytes(got)
+
+
+class _Redirects(urllib.request.HTTPRedirectHandler):
+    """Follows a few redirects, never from https to http."""
+
+    max_redirections = _REDIRECTS
+
+    def redirect_request(
+        self,
+        req: urllib.request.Request,
+        fp: IO[bytes],
+        code: int,
+        msg: str,
+        headers: http.client.HTTPMessage,
+        newurl: str,
+    ) -> urllib.request.Request | None:
+        if not newurl.startswith(("https:", req.full_url.partition("/")[0])):
+            raise urllib.error.URLError("it leads away from https")
+        return super().redirect_request(req, fp, code, msg, headers, newurl)
+
+
+def _opener() -> urllib.request.OpenerDirector:
+    """One that knows http and https only: no file and no ftp, wherever a redirect leads."""
+    opener = urllib.request.OpenerDirector()
+    for handler in (
+        urllib.request.ProxyHandler(),
+        urllib.request.HTTPHandler(),
+        urllib.request.HTTPSHandler(),
+        urllib.request.HTTPDefaultErrorHandler(),
+        urllib.request.HTTPErrorProcessor(),
+        _Redirects(),
+    ):
+        opener.add_handler(handler)
+    opener.addheaders = [("User-Agent", "hitlab")]
+    return opener
+
+
+def _reason(error: Exception) -> str:
+    reason = getattr(error, "reason", error)
+    words = getattr(reason, "strerror", None) or str(reason) or type(reason).__name__
+    return plain(" ".join(str(words).split()))
+
+
+def _place(path: Path, data: bytes) -> None:
+    """Writes a file whole or not at all, and durably."""
+    held = -1
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        held, name = tempfile.mkstemp(prefix=".fetching-", dir=path.parent)
+    except OSError as error:
+        raise LabError("scrcpy", f"{path.parent} cannot be written ({plain(error.strerror or '')}).") from error
+    try:
+        with os.fdopen(held, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(name, path)
+    except OSError as error:
+        with contextlib.suppress(OSError):
+            os.unlink(name)
+        raise LabError("scrcpy", f"{path} cannot be written ({plain(error.strerror or '')}).") from error
