@@ -76,7 +76,7 @@ def fit(size: tuple[int, int], cells: tuple[int, int], zoom: Zoom = "fit", pan: 
     cols = min(columns, max(1, round(lines * 2 * width / height)))
     rows = min(lines, max(1, round(cols * height / width / 2))) if cols == columns else lines
     if zoom == "wide":
-        cols = min(columns, cols * 2)
+        cols = min(columns, max(cols, round(lines * 4 * width / height)))
     if zoom != "2x":
         return Fit(size, (columns - cols) // 2, (lines - rows) // 2, cols, rows, 0, 0, width, height)
     shown_cols, shown_rows = min(columns, cols * 2), min(lines, rows * 2)
@@ -94,5 +94,5 @@ def room(size: tuple[int, int], lines: int, most: int, widened: int) -> tuple[in
     `widened` columns.
     """
     shaped = min(most, max(12, round(lines * 2 * size[0] / size[1])))
-    wide = min(widened, WORDS, shaped * 2)
+    wide = min(widened, WORDS, most * 2, round(lines * 4 * size[0] / size[1]))
     return (wide, "wide") if wide > shaped else (shaped, "fit")

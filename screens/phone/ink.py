@@ -26,8 +26,11 @@ _FULL, _FULL_SMALL, _FULL_STROKES, _MOTLEY = 0.66, 0.88, 0.5, 0.13
 from a single colour; icons do not."""
 _MANY = 12_000
 """Pixels of a box from which on every fourth tells its paper."""
-_SMALL = 9
-"""Rows of pixels up to which writing is small; one or two letters alone may be as full."""
+_SMALL, _SMALL_COARSE = 9, 36
+"""Writing is small up to so many rows of pixels, or, where pixels are coarse, so many of the phone's; one or two
+letters alone may be as full."""
+_COARSE = 2
+"""The phone's pixels in one above which strokes that stand close run together."""
 _PITCH = 1.2
 """From line to line of a paragraph, in ems, where no gap tells."""
 _STANDS_OUT = np.uint32(0xE0E0E0)
@@ -88,7 +91,8 @@ def find_ink(pixels: Grid, wanted: Shape, scale: tuple[float, float], sure: bool
         likely = sorted(likely + _likely(mask, _guessed(mask, wanted, scale[1]), wanted, scale, sure))
     for _, (left, top, right, bottom), lines in likely[:3]:
         part = slice(top, bottom), slice(left, right)
-        colour = _written(pixels[part], mask[part], paper, flat, wanted)
+        small = bottom - top <= max(_SMALL, _SMALL_COARSE / scale[1] if scale[0] > _COARSE else 0)
+        colour = _written(pixels[part], mask[part], paper, flat, wanted, small)
         if colour is not None:
             return Ink(left, top, right, bottom, lines, colour, paper, flat)
     return None
@@ -238,7 +242,7 @@ def _plausible(likeness: float, width: float, em: float, cells: int, sure: bool)
     return 0.45 < likeness < 2.2 or (likeness <= 0.45 and width > 2.5 * em)
 
 
-def _written(pixels: Grid, mask: Mask, paper: int, flat: bool, wanted: Shape) -> int | None:
+def _written(pixels: Grid, mask: Mask, paper: int, flat: bool, wanted: Shape, small: bool) -> int | None:
     """The colour of what is written there; None where it is no writing but a picture: too full, or of many colours.
 
     The colour is the mean of what is furthest from the paper, since thin strokes are blends of the two.
@@ -247,7 +251,7 @@ def _written(pixels: Grid, mask: Mask, paper: int, flat: bool, wanted: Shape) ->
         _FULL_STROKES
         if not flat
         else _FULL_SMALL
-        if mask.shape[0] <= _SMALL or wanted.cells <= 2 or wanted.dense
+        if small or wanted.cells <= 2 or wanted.dense
         else _FULL
     )
     if not mask.any() or np.count_nonzero(mask) > full * mask.size:
