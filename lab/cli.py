@@ -88,6 +88,7 @@ def build_parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action=_Version, nargs=0, help="print the version and exit")
     parser.set_defaults(run=None)
     _database(parser)
+    _window(parser)
     commands = parser.add_subparsers(title="commands", metavar="COMMAND")
     _run_commands(commands)
     _batch_commands(commands)
@@ -123,6 +124,15 @@ def _database(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--db", metavar="PATH", default=argparse.SUPPRESS, help="the database file")
 
 
+def _window(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--window",
+        action="store_true",
+        default=argparse.SUPPRESS,
+        help="also show the pictures on a page of this machine, for a browser beside the terminal",
+    )
+
+
 def _json(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print exactly one JSON document")
 
@@ -143,6 +153,7 @@ def _share(text: str) -> float:
 
 def _run_commands(commands: Commands) -> None:
     demo = _command(commands, "demo", "lab.commands.runs:demo", "run one episode on the embedded phone")
+    _window(demo)
     demo.add_argument("--headless", action="store_true", help="no screen: a script answers; print the result")
     _json(demo)
 
@@ -158,6 +169,7 @@ def _run_commands(commands: Commands) -> None:
     live.add_argument("--gate", choices=("pass", "ask"), help="ask: each action waits for your word")
     live.add_argument("--seat", choices=("participant", "developer"), help="who sits here, and so what is shown")
     live.add_argument("--as", dest="person", metavar="CODE", help="your study code (never a name)")
+    _window(live)
     live.add_argument("--no-mirror", action="store_true", help="the person does not see the phone (recorded)")
     _phone(live)
     live.add_argument("--seed", type=int, metavar="N", help="shuffles the phone's menus and lists (default 0)")
@@ -170,6 +182,7 @@ def _run_commands(commands: Commands) -> None:
     output.add_argument("--events", action="store_true", help="print each event as a JSON line after its commit")
 
     replay = _command(commands, "replay", "lab.commands.runs:replay", "play a run back, step by step")
+    _window(replay)
     replay.add_argument("run_id", metavar="ID[@STEP]", help="a run's id or its beginning, and the step to open at")
 
 

@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple
 
+import msgspec
 from textual import events
 from textual.app import App, SystemCommand
 from textual.binding import Binding, BindingType
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from lab.task import Task
     from lab.trace import Trace
     from screens.door import LiveDoor
+    from screens.window import Window
     from store.store import Store
 
 ScreenName = Literal["home", "live", "replay", "author"]
@@ -51,6 +53,8 @@ class Opening(NamedTuple):
     """Makes the run that is shown live, where `spec` does not say it all."""
     task: Task | None = None
     """The task whose design is drafted, beside the run `trace_id`."""
+    ask: Asking | None = None
+    """The demonstration that is recorded, once its intent and place are said."""
 
 
 AT_HOME = Opening("home")
@@ -106,6 +110,8 @@ class LabApp(App[None]):
         self.opening = opening
         self.session: Session | None = None
         """The run under way, or the last one; None before the first."""
+        self.window: Window | None = None
+        """The page of pictures beside the terminal, where one is wanted."""
         if settings.theme not in self.available_themes:
             known = ", ".join(sorted(self.available_themes))
             raise LabError("settings", f"theme {plain(settings.theme)!r} is none of {known}")
@@ -151,6 +157,8 @@ class LabApp(App[None]):
     async def on_mount(self) -> None:
         """Opens what was asked for; lists are read after the first paint."""
         opening = self.opening
+        if self.settings.window:
+            self._open_window()
         await self.switch_mode(opening.screen)
         if opening.screen == "live" and opening.spec is not None:
             self.open_live(opening.spec, opening.resume)
@@ -161,6 +169,23 @@ class LabApp(App[None]):
         elif opening.screen == "author" and opening.task is not None:
             self.open_author(opening.task, opening.trace_id)
         self.call_after_refresh(self.fit)
+
+    def _open_window(self) -> None:
+        from screens.window import Window
+
+        self.window = Window()
+        self.action_window()
+
+    def action_window(self) -> None:
+        """Says where the page of pictures is, and copies its address."""
+        if self.window is None:
+            raise LabError("Pictures", "have no page in this app.", "Begin it with --window.")
+        self.copy_to_clipboard(self.window.address)
+        self.notify(f"{self.window.address}  (copied)", title="Pictures in a browser", timeout=15, markup=False)
+
+    def on_unmount(self) -> None:
+        if self.window is not None:
+            self.window.close()
 
     def open_home(self) -> None:
         """Shows Home; a run that is live goes on."""
@@ -175,6 +200,10 @@ class LabApp(App[None]):
             return Session(self.store, spec, resume)
 
         self._live_door().build(build)
+
+    def choose_phone(self, serial: str) -> None:
+        """Runs that begin from now on are made on this phone."""
+        self.settings = msgspec.structs.replace(self.settings, device=serial)
 
     def open_task(self, name: str) -> None:
         """Runs a built-in task with the rule agent, the person at this seat answering."""
@@ -284,6 +313,8 @@ class LabApp(App[None]):
             run = partial(self.run_action, binding.action, default_namespace=node)
             key = self.get_key_display(binding)
             yield SystemCommand(binding.description, f"{tooltip or binding.tooltip}   {key}".strip(), run)
+        if self.window is not None:
+            yield SystemCommand("Picture page", "Copy the address of the page of pictures", self.action_window)
         yield SystemCommand("Theme", "Other colours", self.action_change_theme)
 
     def action_show(self, name: ScreenName) -> None:

@@ -54,7 +54,13 @@ def live(args: argparse.Namespace) -> int:
         raise LabError("live", "there is no terminal here", "Add --headless to run without a screen.")
     if not headless:
         _check_room()
-    settings = load(db=getattr(args, "db", None), person=args.person, seat=args.seat, device=args.device)
+    settings = load(
+        db=getattr(args, "db", None),
+        person=args.person,
+        seat=args.seat,
+        device=args.device,
+        window=wants_window(args),
+    )
     with open_store(settings) as store:
         spec, resume = _spec(args, settings, store, headless=headless)
         if not headless:
@@ -80,7 +86,7 @@ def replay(args: argparse.Namespace) -> int:
         raise LabError("replay", f"step {step!r} is no number from 1 on", code=2)
     if not _terminal():
         raise LabError("replay", "there is no terminal here", "`hitlab show ID` prints a run.")
-    settings = load(db=getattr(args, "db", None))
+    settings = load(db=getattr(args, "db", None), window=wants_window(args))
     refuse_blind(settings, "replay")
     with open_store(settings, create=False) as store:
         from screens.app import Opening
@@ -232,8 +238,13 @@ class _EventLines:
             self.session.leave()
 
 
+def wants_window(args: argparse.Namespace) -> bool | None:
+    """Whether the page of pictures was asked for on the command line; None where it was not."""
+    return getattr(args, "window", None)
+
+
 def _show_app(args: argparse.Namespace, opening: Opening) -> int:
-    settings = load(db=getattr(args, "db", None))
+    settings = load(db=getattr(args, "db", None), window=wants_window(args))
     with open_store(settings) as store:
         return _app(store, settings, opening)
 

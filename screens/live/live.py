@@ -13,6 +13,7 @@ from textual.widgets import Input, TextArea
 from lab.breakpoints import REASON
 from lab.errors import LabError
 from lab.plain import plain
+from lab.seams import Frame
 from lab.session import Session
 from lab.settings import Settings
 from lab.trace import Acting, Asked, Ended, Paused, Resumed, Started, Step
@@ -28,6 +29,7 @@ from screens.sent.sent import SentScreen
 
 if TYPE_CHECKING:
     from screens.app import LabApp
+    from screens.window import Window
 
 MORE = Binding.Group("More", compact=True)
 _TICK = 0.5
@@ -83,8 +85,16 @@ class LiveScreen(DebugRoom):
 
     def _begin(self) -> None:
         self._began = self._clock.seconds()
-        self._watch.begin(self._mirror.post_frame if self._mirror else None)
+        self._watch.begin(self._picture if self._mirror else None)
         self.set_interval(_TICK, self._tell)
+
+    def _picture(self, frame: Frame) -> None:
+        """A picture of the phone, on the thread that took it."""
+        assert self._mirror is not None
+        self._mirror.post_frame(frame)
+        window: Window | None = getattr(self.app, "window", None)
+        if window is not None:
+            window.show_frame(frame)
 
     def on_unmount(self) -> None:
         unsent = self._question.unsent

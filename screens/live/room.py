@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from textual import events, on
 from textual.app import ComposeResult
 from textual.containers import Container, Horizontal, Vertical
@@ -24,6 +26,9 @@ from screens.phone.fit import room
 from screens.phone.mirror import Mirror
 from screens.phone.touch import Touch, marks_of, touched
 from screens.seats import sees_outcomes
+
+if TYPE_CHECKING:
+    from screens.window import Window
 
 _PHONE = 1080, 2400
 """The shape that the phone's pane is made for."""
@@ -121,7 +126,11 @@ class Room(Screen[None]):
 
     def _mark(self, action: Action | None) -> None:
         if self._mirror is not None:
-            self._mirror.mark(marks_of(action))
+            marks = marks_of(action)
+            self._mirror.mark(marks)
+            window: Window | None = getattr(self.app, "window", None)
+            if window is not None:
+                window.mark(marks)
 
     # -- touching the phone -------------------------------------------------------------------------------------
 

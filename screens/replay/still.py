@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from textual.app import ComposeResult
 from textual.containers import Vertical
 
 from lab.trace import Ended
 from lab.turn import Point
+from screens.describe import action_words
 from screens.phone.fit import room
 from screens.phone.mirror import Mirror
 from screens.replay.drawn import marks_of
 from screens.replay.reel import View
+
+if TYPE_CHECKING:
+    from screens.window import Window
 
 PHONE: Point = (1080, 2400)
 """The shape of a phone whose size nobody recorded."""
@@ -46,8 +52,12 @@ class Still(Vertical):
         if (shape, bare) != (self._shape, self._bare):
             self._shape, self._bare = shape, bare
             self.take_room()
+        marks = [] if after or isinstance(view.event, Ended) else marks_of(view.event, shape)
         self.mirror.show_still(view.image, shape, seen.tree)
-        self.mirror.mark([] if after or isinstance(view.event, Ended) else marks_of(view.event, shape))
+        self.mirror.mark(marks)
+        window: Window | None = getattr(self.app, "window", None)
+        if window is not None:
+            window.show(view.image, shape, _caption(view, after=after), marks)
         self.mirror.border_title = "After" if after else "Last screen" if isinstance(view.event, Ended) else "Before"
 
     def take_room(self) -> None:
@@ -61,3 +71,10 @@ class Still(Vertical):
         wanted = columns + _BORDER
         if self.styles.width is None or self.styles.width.value != wanted:
             self.styles.width = wanted
+
+
+def _caption(view: View, *, after: bool) -> str:
+    """What the page of pictures says of a step."""
+    if isinstance(view.event, Ended):
+        return "the last screen"
+    return f"step {view.number + 1}, {'after' if after else 'before'}: {action_words(view.event.proposed.action)}"

@@ -1,0 +1,120 @@
+"""The page of pictures: what it serves, to whom, and that it follows what is looked at."""
+
+from __future__ import annotations
+
+import http.client
+import io
+import json
+import threading
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+from PIL import Image
+
+from lab.seams import Frame
+from lab.settings import Settings
+from screens.app import LabApp, Opening
+from screens.phone.marks import Mark
+from screens.window import Window
+from store.store import Store
+from tests.screens.runs import WHOLE
+
+Until = Callable[..., Awaitable[None]]
+
+
+def get(window: Window, rest: str = "", *, path: str | None = None, host: str | None = None) -> tuple[int, bytes, Any]:
+    """What the page answers; `rest` follows its secret path."""
+    line = http.client.HTTPConnection("127.0.0.1", window.port, timeout=10)
+    where = path if path is not None else "/" + window.address.split("/", 3)[3] + rest
+    line.request("GET", where, headers={"Host": host or f"127.0.0.1:{window.port}"})
+    answer = line.getresponse()
+    body, headers = answer.read(), answer.headers
+    line.close()
+    return answer.status, body, headers
+
+
+def png(colour: str) -> bytes:
+    out = io.BytesIO()
+    Image.new("RGB", (30, 60), colour).save(out, "PNG")
+    return out.getvalue()
+
+
+@pytest.fixture
+def window() -> Any:
+    window = Window()
+    yield window
+    window.close()
+
+
+def test_the_page_is_only_for_who_knows_its_address(window: Window) -> None:
+    status, body, headers = get(window)
+    assert status == 200
+    assert b"<script nonce=" in body
+    assert headers["Cache-Control"] == "no-store"
+    assert "default-src 'none'" in headers["Content-Security-Policy"]
+    for path in ("/", "/wrong/", "/wrong/picture", "/" + window.address.split("/")[3]):
+        assert get(window, path=path)[0] in (200, 404)
+    assert get(window, path="/")[0] == 404
+    assert get(window, path="/wrong/picture")[0] == 404
+    assert get(window, host="evil.example")[0] == 404  # a name that was made to lead here
+
+
+def test_a_picture_comes_as_it_is_kept_with_its_words_and_marks(window: Window) -> None:
+    assert json.loads(get(window, "now?after=-1")[1])["picture"] is False
+    assert get(window, "picture")[0] == 404
+    image = png("red")
+    window.show(image, (1080, 2400), "step 3\x1b[2J", [Mark("tap", (5, 6), label="<b>")])
+    now = json.loads(get(window, "now?after=0")[1])
+    assert (now["size"], now["caption"]) == ([1080, 2400], "step 3\\x1b[2J")
+    assert now["marks"] == [{"kind": "tap", "at": [5, 6], "to": None, "label": "<b>"}]
+    status, body, headers = get(window, "picture")
+    assert (status, body, headers["Content-Type"]) == (200, image, "image/png")
+
+
+def test_a_waiting_page_hears_of_what_is_new_and_of_the_end(window: Window) -> None:
+    heard: list[Any] = []
+    waiting = threading.Thread(target=lambda: heard.append(json.loads(get(window, "now?after=0")[1])))
+    waiting.start()
+    window.show(None, None, "no picture")
+    waiting.join(10)
+    assert heard[0]["number"] == 1
+    asks = threading.Thread(target=lambda: heard.append(json.loads(get(window, "now?after=1")[1])))
+    asks.start()
+    while not any(
+        thread.name.startswith("Thread-") and "process_request" in thread.name for thread in threading.enumerate()
+    ):
+        pass
+    window.close()
+    asks.join(10)
+    assert not asks.is_alive()
+
+
+def test_a_moving_phone_is_shown_a_few_times_a_second(window: Window) -> None:
+    frame = Frame(bytes([200, 10, 10]) * (30 * 60), (30, 60), None, 0.0, 0, space=(300, 600))
+    for _ in range(50):
+        window.show_frame(frame)
+    now = json.loads(get(window, "now?after=0")[1])
+    assert now["number"] < 5
+    assert now["size"] == [300, 600]
+    with Image.open(io.BytesIO(get(window, "picture")[1])) as image:
+        assert image.size == (30, 60)
+
+
+async def test_it_follows_the_step_that_is_replayed(full: Store, settings: Settings, until: Until) -> None:
+    import msgspec
+
+    app = LabApp(full, msgspec.structs.replace(settings, window=True), Opening("replay", WHOLE))
+    async with app.run_test(size=(120, 40)) as pilot:
+        window = app.window
+        assert window is not None
+
+        def caption() -> str:
+            return str(json.loads(get(window, "now?after=-1")[1])["caption"])
+
+        await until(pilot, lambda: caption().startswith("step 1, before"))
+        await pilot.press("right")
+        await until(pilot, lambda: caption().startswith("step 2, before"))
+        port = window.port
+    with pytest.raises(OSError):
+        http.client.HTTPConnection("127.0.0.1", port, timeout=2).connect()
