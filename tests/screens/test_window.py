@@ -6,9 +6,11 @@ import http.client
 import io
 import json
 import threading
+import time
 from collections.abc import Awaitable, Callable
 from typing import Any
 
+import msgspec
 import pytest
 from PIL import Image
 
@@ -81,10 +83,8 @@ def test_a_waiting_page_hears_of_what_is_new_and_of_the_end(window: Window) -> N
     assert heard[0]["number"] == 1
     asks = threading.Thread(target=lambda: heard.append(json.loads(get(window, "now?after=1")[1])))
     asks.start()
-    while not any(
-        thread.name.startswith("Thread-") and "process_request" in thread.name for thread in threading.enumerate()
-    ):
-        pass
+    while not any("process_request" in thread.name for thread in threading.enumerate()):
+        time.sleep(0.01)
     window.close()
     asks.join(10)
     assert not asks.is_alive()
@@ -102,8 +102,6 @@ def test_a_moving_phone_is_shown_a_few_times_a_second(window: Window) -> None:
 
 
 async def test_it_follows_the_step_that_is_replayed(full: Store, settings: Settings, until: Until) -> None:
-    import msgspec
-
     app = LabApp(full, msgspec.structs.replace(settings, window=True), Opening("replay", WHOLE))
     async with app.run_test(size=(120, 40)) as pilot:
         window = app.window
@@ -116,5 +114,5 @@ async def test_it_follows_the_step_that_is_replayed(full: Store, settings: Setti
         await pilot.press("right")
         await until(pilot, lambda: caption().startswith("step 2, before"))
         port = window.port
-    with pytest.raises(OSError):
+    with pytest.raises(ConnectionRefusedError):
         http.client.HTTPConnection("127.0.0.1", port, timeout=2).connect()
