@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Literal, NamedTuple
 
 import msgspec
 
+from lab.review import Review
+from lab.task import Actor
 from lab.trace import AnyEvent, Forked, Started
 
 
@@ -59,12 +61,43 @@ class Blob(NamedTuple):
         return hashlib.sha256(self.data).hexdigest()
 
 
+class Clearance(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """A person's word that a demonstration holds nothing private, or no longer."""
+
+    id: str
+    trace: str
+    by: Actor
+    at: str
+    v: int = 1
+
+
+class Tombstone(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """What stays of a run that was erased: never a word of it. `replaced_by` is the redacted run in its place.
+
+    `counts` says how much of what was covered or destroyed.
+    """
+
+    trace: str
+    why: Literal["redacted", "withdrawn"]
+    by: Actor
+    at: str
+    replaced_by: str | None = None
+    counts: dict[str, int] = {}
+    v: int = 1
+
+
 class Imported(NamedTuple):
-    """What a reader yields for one run: its events, the bytes they refer to, the source's own verdicts."""
+    """What a reader yields for one run: its events, the bytes they refer to, the source's own verdicts.
+
+    Our own format brings further what people said of the run here: reviews, clearances, and the runs it replaces.
+    """
 
     events: list[AnyEvent]
     images: Mapping[str, Blob]
     verdicts: list[Verdict]
+    reviews: Sequence[Review] = ()
+    clearances: Sequence[Clearance] = ()
+    tombstones: Sequence[Tombstone] = ()
 
     @property
     def id(self) -> str:

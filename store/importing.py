@@ -10,6 +10,7 @@ import msgspec
 
 from lab.records import Imported
 from store.formats import Failed, Known, formats, read
+from store.rows import erased_words
 from store.store import Store
 
 Outcome = Literal["imported", "skipped", "failed"]
@@ -67,6 +68,10 @@ class _Import:
         self.bytes = 0
 
     def take(self, run: Imported) -> None:
+        erased = self.store.tombstone(run.id)
+        if erased is not None and not self.store.holds(run.id):
+            self.tell(run.id, "failed", f"run {run.id}: {erased_words(erased)}")
+            return
         self.batch.append(run)
         self.bytes += sum(len(blob.data) for blob in run.images.values())
         if len(self.batch) >= _BATCH_RUNS or self.bytes >= _BATCH_BYTES:

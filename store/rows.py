@@ -6,29 +6,61 @@ import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from lab.records import Blob, Imported
+from lab.errors import LabError
+from lab.records import Blob, Imported, Tombstone
 from lab.trace import AnyEvent, Asked, Ended, Started, Step
 from lab.turn import Observation, Proposed
-from lab.wire import encode
+from lab.wire import decode, encode
+from store.reviews import INSERT_CLEARANCE, INSERT_REVIEW, clearance_row, review_row
 
-TRACE = "INSERT INTO trace VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+TRACE = "INSERT INTO trace VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 EVENT = "INSERT INTO event VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+TOMBSTONE = "INSERT OR IGNORE INTO tombstone VALUES (?, ?, ?, ?, ?, ?)"
 
 
-def insert_run(db: sqlite3.Connection, imported: Imported) -> bool:
-    """A run's rows, all of them, within the caller's transaction; False where the run is there already."""
+def insert_run(db: sqlite3.Connection, imported: Imported, n: int | None = None) -> bool:
+    """A run's rows, all of them, within the caller's transaction; False where the run is there already.
+
+    `n` is its place in the file's order, the next where it is None.
+
+    Raises `LabError` where it was erased from this file. What it replaces may not come back either, unless it is here.
+    """
     if db.execute("SELECT 1 FROM trace WHERE id = ?", (imported.id,)).fetchone():
         return False
+    check_not_erased(db, imported.id)
     first = imported.events[0]
     assert isinstance(first, Started)
-    db.execute(TRACE, trace_row(first))
+    db.execute(TRACE, trace_row(first, n))
     insert_blobs(db, imported.id, imported.images, imported.events)
     db.executemany(EVENT, [event_row(imported.id, event) for event in imported.events])
     db.executemany(
         "INSERT INTO verdict VALUES (?, ?, ?, ?)",
         [(imported.id, i, v.name, encode(v).decode()) for i, v in enumerate(imported.verdicts)],
     )
+    db.executemany(INSERT_REVIEW, [review_row(review) for review in imported.reviews])
+    db.executemany(INSERT_CLEARANCE, [clearance_row(clearance) for clearance in imported.clearances])
+    for stone in imported.tombstones:
+        if not db.execute("SELECT 1 FROM trace WHERE id = ?", (stone.trace,)).fetchone():
+            db.execute(TOMBSTONE, tombstone_row(stone))
     return True
+
+
+def check_not_erased(db: sqlite3.Connection, trace_id: str) -> None:
+    """Raises `LabError` where a run was erased from this file: what a person had taken out does not come back."""
+    found = db.execute("SELECT body FROM tombstone WHERE trace = ?", (trace_id,)).fetchone()
+    if found:
+        raise LabError(f"run {trace_id}", erased_words(decode(found[0], Tombstone, "a tombstone in the file")))
+
+
+def erased_words(stone: Tombstone) -> str:
+    """Why a run is not taken in."""
+    where = f" as run {stone.replaced_by}" if stone.replaced_by else ""
+    return f"was {stone.why}{where} on {stone.at[:10]} and is not taken in again."
+
+
+def tombstone_row(stone: Tombstone) -> tuple[Any, ...]:
+    """The values of `TOMBSTONE`."""
+    return (stone.trace, stone.why, stone.replaced_by, stone.by.id, stone.at, encode(stone).decode())
 
 
 def insert_blobs(db: sqlite3.Connection, trace_id: str, blobs: Mapping[str, Blob], events: Iterable[AnyEvent]) -> None:
@@ -39,9 +71,10 @@ def insert_blobs(db: sqlite3.Connection, trace_id: str, blobs: Mapping[str, Blob
     db.executemany("INSERT OR IGNORE INTO use VALUES (?, ?)", [(trace_id, sha256) for sha256 in sorted(uses)])
 
 
-def trace_row(started: Started) -> tuple[Any, ...]:
+def trace_row(started: Started, n: int | None = None) -> tuple[Any, ...]:
     """The values of `TRACE`, without the body: that stands in the run's first event."""
     return (
+        n,
         started.trace,
         started.task.id,
         started.task.kind,

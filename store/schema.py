@@ -5,14 +5,14 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Collection
 
-VERSION = 2
+VERSION = 3
 """The newest schema this program knows; kept in `PRAGMA user_version`, one more with each migration."""
 
 APPLICATION_ID = int.from_bytes(b"hitl", "big")
 """Kept in the file's header, so that another program's database is never taken for ours."""
 
-APPEND_ONLY = ("trace", "event", "blob", "use", "verdict", "draft", "design")
-"""Tables of which no row is ever changed or removed; corrections are further rows."""
+APPEND_ONLY = ("trace", "event", "blob", "use", "verdict", "draft", "design", "review", "clearance", "tombstone")
+"""Tables of which no row is ever changed or removed; corrections are further rows. `store.erasing` is the exception."""
 
 _FIRST = (
     # `n` orders runs by when they came into this file; VACUUM may renumber an implicit rowid, never this.
@@ -92,6 +92,41 @@ _SECOND = (
     "CREATE INDEX design_by_task ON design (task, asked, version, act, by)",
 )
 
+_THIRD = (
+    # What two proofreaders said of a demonstration, field by field; `body` holds the whole row, as in `design`.
+    """CREATE TABLE review (
+        n INTEGER PRIMARY KEY,
+        id TEXT NOT NULL UNIQUE,
+        trace TEXT NOT NULL REFERENCES trace (id),
+        step INTEGER,
+        field TEXT NOT NULL,
+        act TEXT NOT NULL,
+        by TEXT NOT NULL,
+        at TEXT NOT NULL,
+        supersedes TEXT,
+        body TEXT NOT NULL
+    )""",
+    "CREATE INDEX review_by_trace ON review (trace, n)",
+    """CREATE TABLE clearance (
+        n INTEGER PRIMARY KEY,
+        id TEXT NOT NULL UNIQUE,
+        trace TEXT NOT NULL REFERENCES trace (id),
+        by TEXT NOT NULL,
+        at TEXT NOT NULL,
+        body TEXT NOT NULL
+    )""",
+    "CREATE INDEX clearance_by_trace ON clearance (trace, n)",
+    # No reference to trace: the run that `trace` names is not here any more, and must not come back.
+    """CREATE TABLE tombstone (
+        trace TEXT PRIMARY KEY,
+        why TEXT NOT NULL,
+        replaced_by TEXT,
+        by TEXT NOT NULL,
+        at TEXT NOT NULL,
+        body TEXT NOT NULL
+    )""",
+)
+
 
 def migrate(connection: sqlite3.Connection) -> None:
     """Brings an empty or older file to `VERSION` in one transaction; does nothing where another just has.
@@ -111,6 +146,11 @@ def migrate(connection: sqlite3.Connection) -> None:
     @migrations(name="002_designs")
     def designs(db: Database) -> None:
         for statement in _SECOND:
+            db.conn.execute(statement)
+
+    @migrations(name="003_reviews")
+    def reviews(db: Database) -> None:
+        for statement in _THIRD:
             db.conn.execute(statement)
 
     connection.execute("BEGIN IMMEDIATE")

@@ -20,6 +20,8 @@ from lab.wire import decode, escape_surrogates, unescape_surrogates
 from store import rows
 from store.connect import connect, named, prepare, told
 from store.designs import Designs
+from store.erasing import Erasing
+from store.reviews import Reviews
 from store.schema import triggers
 
 _BATCH = 64
@@ -43,7 +45,7 @@ _RUNS = {
 }
 
 
-class Store(Designs):
+class Store(Designs, Reviews, Erasing):
     """A hitlab file. Every verb is safe on any thread; what a writing verb returned from is on the disk."""
 
     def __init__(self, path: Path, *, readonly: bool = False) -> None:

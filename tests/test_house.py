@@ -19,11 +19,12 @@ LAYERS: list[tuple[str, ...]] = [
     ("lab.wire",),
     ("lab.uitree",),
     ("lab.task",),
+    ("lab.cloak",),
     ("lab.turn",),
     ("lab.trace",),
     ("lab.review",),
     ("lab.records",),
-    ("lab.design", "lab.redacting", "lab.reviewed"),
+    ("lab.design", "lab.redacting", "lab.reviewed", "lab.suspects"),
     ("lab.study",),
     ("lab.seams", "lab.settings", "lab.tried"),
     (

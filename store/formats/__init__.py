@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from lab.errors import LabError
-from lab.records import Imported
+from lab.records import Blob, Clearance, Imported, Tombstone, Verdict
+from lab.review import Review
+from lab.trace import AnyEvent
 
 
 class Found(NamedTuple):
@@ -45,9 +47,55 @@ class Format(NamedTuple):
 
 def formats() -> dict[str, Format]:
     """Every known format by name."""
+    from store.formats.jsonl import JSONL
     from store.formats.knowu import KNOWU
 
-    return {KNOWU.name: KNOWU}
+    return {known.name: known for known in (KNOWU, JSONL)}
+
+
+class Kept(Protocol):
+    """A run as it is kept, for those who write it elsewhere; events are read as they are written."""
+
+    @property
+    def id(self) -> str: ...
+
+    @property
+    def reviewed(self) -> str | None:
+        """The run whose reviewed text this is; None where it is as it was recorded."""
+
+    def events(self) -> Iterator[AnyEvent]: ...
+
+    def original(self, seq: int) -> dict[str, Any]:
+        """The values that event `seq` had before it was reviewed, by field; empty where it is as it was recorded."""
+
+    def blobs(self) -> Iterator[tuple[str, Blob]]:
+        """The pictures and phone states that are in the file, by their sha256."""
+
+    @property
+    def verdicts(self) -> Sequence[Verdict]: ...
+
+    @property
+    def reviews(self) -> Sequence[Review]: ...
+
+    @property
+    def clearances(self) -> Sequence[Clearance]: ...
+
+    @property
+    def tombstones(self) -> Sequence[Tombstone]: ...
+
+
+class Writer(NamedTuple):
+    """One format that is written: `write` puts one run into an empty folder of its own."""
+
+    name: str
+    write: Callable[[Kept, Path], None]
+
+
+def writers() -> dict[str, Writer]:
+    """Every format that runs are written in, by name."""
+    from store.formats.jsonl_writer import WRITER
+
+    return {WRITER.name: WRITER}
 
 
 def read(

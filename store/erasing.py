@@ -1,0 +1,137 @@
+"""Taking runs out of a hitlab file for good: the one exception to append-only, for a person's right to be left out.
+
+Rows go in one transaction, in which alone the triggers are lifted; then the file is rewritten, so that what stood
+there is nowhere in it, its `-wal` or its `-shm`. Copies made before (packs, exports, backups) cannot be reached.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from lab.errors import LabError
+from lab.records import Tombstone
+from lab.wire import decode
+from store.connect import BUSY_SECONDS, named, told
+from store.rows import TOMBSTONE, tombstone_row
+from store.schema import APPEND_ONLY, guard, triggers
+
+_OF_RUN = ("review", "clearance", "draft", "verdict", "event", "use")
+"""Tables whose rows belong to a run, in an order in which they may go."""
+
+
+class Destroyed(NamedTuple):
+    """What went: rows of all tables, blobs that no other run uses, and their bytes together."""
+
+    rows: int
+    blobs: int
+    bytes: int
+
+
+class Eraser:
+    """Takes rows out within one transaction; `db` is the transaction's, for those who put something in their place."""
+
+    def __init__(self, db: sqlite3.Connection) -> None:
+        self.db = db
+
+    def erase_runs(self, ids: Iterable[str], keep: Iterable[str] = ()) -> Destroyed:
+        """Takes whole runs out, and the blobs that no other run uses, but for those to `keep`.
+
+        Runs that were forked from them, and designs that refer to them, are the caller's to think of.
+        """
+        rows = size = 0
+        used: set[str] = set()
+        for id in ids:
+            used |= {sha256 for (sha256,) in self.db.execute("SELECT sha256 FROM use WHERE trace = ?", (id,))}
+            bodies = "SELECT ifnull(sum(length(CAST(body AS BLOB))), 0) FROM event WHERE trace = ?"
+            size += int(self.db.execute(bodies, (id,)).fetchone()[0])
+            for table in _OF_RUN:
+                rows += self.db.execute(f"DELETE FROM {table} WHERE trace = ?", (id,)).rowcount
+            rows += self.db.execute("DELETE FROM trace WHERE id = ?", (id,)).rowcount
+        gone = [sha256 for sha256 in sorted(used - set(keep)) if not self._used(sha256)]
+        for sha256 in gone:
+            found = self.db.execute("SELECT size FROM blob WHERE sha256 = ?", (sha256,)).fetchone()
+            size += int(found[0]) if found else 0
+            rows += self.db.execute("DELETE FROM blob WHERE sha256 = ?", (sha256,)).rowcount
+        return Destroyed(rows, len(gone), size)
+
+    def bury(self, stone: Tombstone) -> None:
+        """Remembers that a run was erased: it is not taken in again."""
+        self.db.execute(TOMBSTONE, tombstone_row(stone))
+
+    def _used(self, sha256: str) -> bool:
+        return bool(self.db.execute("SELECT 1 FROM use WHERE sha256 = ? LIMIT 1", (sha256,)).fetchone())
+
+
+class Erasing:
+    """The verbs of `Store` that are about runs that were, or are to be, erased."""
+
+    path: Path
+
+    def _read(self, sql: str, *values: Any) -> list[Any]:
+        raise NotImplementedError
+
+    def _rows_in(self, table: str, sql: str, *values: Any) -> list[Any]:
+        raise NotImplementedError
+
+    def _writing(self) -> AbstractContextManager[sqlite3.Connection]:
+        raise NotImplementedError
+
+    def _connection(self) -> sqlite3.Connection:
+        raise NotImplementedError
+
+    @contextmanager
+    def erasing(self) -> Iterator[Eraser]:
+        """One transaction in which rows may go, all or none; `wipe` is to be called after it.
+
+        The triggers are back before it is committed, and where it fails they were never lifted.
+        """
+        with told(self.path):
+            self._connection().execute("PRAGMA secure_delete = ON")
+        with self._writing() as db:
+            for name in triggers(APPEND_ONLY):
+                db.execute(f"DROP TRIGGER IF EXISTS {name}")
+            yield Eraser(db)
+            guard(db)
+
+    def wipe(self) -> None:
+        """Rewrites the file, so that what was erased is nowhere in it; waits for those who read meanwhile.
+
+        Raises `LabError` where another program does not let go of the file: what was erased is then no longer in any
+        table, but its bytes may still lie in the file.
+        """
+        with told(self.path):
+            db = self._connection()
+            db.execute("PRAGMA secure_delete = ON")
+            db.execute("VACUUM")
+            until = time.monotonic() + BUSY_SECONDS
+            while db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]:
+                if time.monotonic() > until:
+                    raise LabError(
+                        named(self.path),
+                        "is being read by another program: what was erased is in no table, but not yet wiped.",
+                        "Close the other program, then `hitlab privacy --wipe`.",
+                    )
+                time.sleep(0.05)
+
+    def tombstone(self, trace_id: str) -> Tombstone | None:
+        """What stays of a run that was erased; None where it was not."""
+        found = self._rows_in("tombstone", "SELECT body FROM tombstone WHERE trace = ?", trace_id)
+        return decode(found[0][0], Tombstone, "a tombstone in the file", newest=1) if found else None
+
+    def replaced_by(self, trace_id: str) -> list[Tombstone]:
+        """The runs in whose place this one stands."""
+        found = self._rows_in("tombstone", "SELECT body FROM tombstone WHERE replaced_by = ? ORDER BY trace", trace_id)
+        return [decode(body, Tombstone, "a tombstone in the file", newest=1) for (body,) in found]
+
+    def used(self, trace_id: str) -> list[str]:
+        """The sha256 of every picture and phone state that a run refers to."""
+        return [sha for (sha,) in self._read("SELECT sha256 FROM use WHERE trace = ? ORDER BY sha256", trace_id)]
+
+    def users(self, sha256: str) -> list[str]:
+        """The runs that refer to a picture or a phone state."""
+        return [id for (id,) in self._read("SELECT trace FROM use WHERE sha256 = ? ORDER BY trace", sha256)]

@@ -1,0 +1,225 @@
+"""Redacting runs: new ones, covered, take the place of the originals, which are destroyed in the same transaction."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import msgspec
+
+from lab.cloak import Cloak
+from lab.design.revision import VERSION as DESIGN_VERSION
+from lab.design.revision import Revision, Subject, subject_of
+from lab.errors import LabError
+from lab.records import Blob, Imported, Tombstone, Verdict
+from lab.redacting import Plan, Redactor, boxes_of, plan
+from lab.review import Review
+from lab.stamp import now, uuid7
+from lab.task import Actor
+from lab.trace import AnyEvent, Ended, Started
+from lab.uitree import Bounds
+from lab.wire import decode, encode, escape_surrogates
+from store import rows
+from store.erasing import Destroyed, Eraser
+from store.store import Store
+
+
+class Redacted(NamedTuple):
+    """What a redaction did: the new run in place of the old one, and of each that had to go with it."""
+
+    replaced: dict[str, str]
+    boxes: int
+    nodes: int
+    texts: int
+    pictures: int
+    states: int
+    designs: int
+    reviews: int
+    destroyed: Destroyed
+    unseen: int
+    """Pictures without a tree: words in them were covered only where a box was drawn."""
+
+
+class _Run(NamedTuple):
+    """A run as it stands, and its place in the file's order."""
+
+    n: int
+    events: list[AnyEvent]
+    verdicts: list[Verdict]
+    reviews: list[Review]
+
+
+def redact(
+    store: Store,
+    trace_id: str,
+    by: Actor,
+    *,
+    boxes: Mapping[int, Sequence[Bounds]],
+    words: Sequence[str],
+    everywhere: bool = False,
+) -> Redacted:
+    """Covers boxes (by step from 0) and words in a run and in all that share a beginning with it, for good.
+
+    Other runs that hold one of the painted pictures are covered too with `everywhere`; without it they are a
+    `LabError` that names them, and nothing is done.
+    """
+    if not boxes and not words:
+        raise LabError("redact", "nothing was named to be covered.", "--box or --text says what.", code=2)
+    family = [kin.id for kin in store.family(trace_id)]
+    by_picture = boxes_of(list(store.events(trace_id)), boxes)
+    runs, planned = _widened(store, family, by_picture, words, everywhere=everywhere)
+    painted = {sha256: _painted(store, sha256, parts) for sha256, parts in planned.paints.items()}
+    new = {sha256: blob for sha256, blob in painted.items() if blob is not None}
+    ids = {id: uuid7() for id in runs}
+    redactor = Redactor(planned, {sha256: blob.sha256 for sha256, blob in new.items()}, ids)
+    covered = {id: _covered(redactor, run) for id, run in runs.items()}
+    kept = {sha for run in covered.values() for event in run.events for sha in rows.referred(event)}
+    with store.erasing() as eraser:
+        _check_unchanged(eraser, runs)
+        destroyed = eraser.erase_runs(runs, keep=kept)
+        for id, run in covered.items():
+            _insert(eraser, runs[id].n, run, {blob.sha256: blob for blob in new.values()})
+        designs = _rewrite_designs(eraser, redactor.cloak, _subjects(runs, covered))
+        done = Redacted(
+            replaced=ids,
+            boxes=sum(len(given) for given in boxes.values()),
+            nodes=redactor.nodes,
+            texts=redactor.texts,
+            pictures=len(new),
+            states=redactor.states,
+            designs=designs,
+            reviews=sum(len(run.reviews) for run in runs.values()),
+            destroyed=destroyed,
+            unseen=planned.unseen,
+        )
+        for id, replaced_by in ids.items():
+            eraser.bury(Tombstone(id, "redacted", by, now(), replaced_by, _counts(done)))
+    store.wipe()
+    return done
+
+
+def _counts(done: Redacted) -> dict[str, int]:
+    names = ("boxes", "nodes", "texts", "pictures", "states", "designs", "reviews")
+    return {**{name: getattr(done, name) for name in names}, **done.destroyed._asdict()}
+
+
+# -- what is looked at -----------------------------------------------------------------------------------------
+
+
+def _widened(
+    store: Store, family: list[str], boxes: Mapping[str, tuple[Bounds, ...]], words: Sequence[str], *, everywhere: bool
+) -> tuple[dict[str, _Run], Plan]:
+    """The runs to cover and what in them: a family, and with `everywhere` whoever holds the same pictures."""
+    runs: dict[str, _Run] = {}
+    todo = list(family)
+    while True:
+        runs |= {id: _run(store, id) for id in todo}
+        planned = plan((run.events for run in runs.values()), boxes, words)
+        others = {id for sha256 in planned.paints for id in store.users(sha256)} - set(runs)
+        if not others:
+            return runs, planned
+        if not everywhere:
+            names = ", ".join(sorted(others)[:5]) + (", ..." if len(others) > 5 else "")
+            raise LabError(
+                f"run {family[0]}",
+                f"shares a picture to be covered with {len(others)} other run{'s' * (len(others) > 1)} ({names}); "
+                "nothing was done.",
+                "--everywhere covers it there too.",
+            )
+        todo = sorted({kin.id for other in others for kin in store.family(other)} - set(runs))
+
+
+def _run(store: Store, id: str) -> _Run:
+    events = list(store.events(id))
+    if not isinstance(events[-1], Ended):
+        raise LabError(f"run {id}", "is still open; what is redacted has ended.", "End it, then redact it.")
+    n = int(store._read("SELECT n FROM trace WHERE id = ?", id)[0][0])
+    return _Run(n, events, store.verdicts(id), store.reviews(id))
+
+
+def _check_unchanged(eraser: Eraser, runs: Mapping[str, _Run]) -> None:
+    """Nothing may have been said of a run between reading and erasing it, or it would be lost."""
+    for id, run in runs.items():
+        found = eraser.db.execute("SELECT count(*) FROM review WHERE trace = ?", (id,)).fetchone()[0]
+        if found != len(run.reviews):
+            raise LabError(f"run {id}", "was reviewed meanwhile; nothing was done.", "Try again.")
+
+
+# -- what is made of it ----------------------------------------------------------------------------------------
+
+
+def _covered(redactor: Redactor, run: _Run) -> _Run:
+    again: dict[str, str] = {}
+
+    def id_of(old: str) -> str:
+        return again.setdefault(old, uuid7())
+
+    reviews = [redactor.review(row, run.events, id_of) for row in run.reviews]
+    return _Run(run.n, redactor.events(run.events), redactor.cloak.cover(run.verdicts), reviews)
+
+
+def _painted(store: Store, sha256: str, parts: Iterable[Bounds]) -> Blob | None:
+    """A picture with these parts solid black, its pixels alone: nothing of what it said of itself is kept.
+
+    None where the file does not hold it. What cannot be read as a picture becomes a black one.
+    """
+    from PIL import Image, ImageDraw
+
+    blob = store.blob(sha256)
+    if blob is None:
+        return None
+    try:
+        with Image.open(io.BytesIO(blob.data)) as opened:
+            image = Image.new("RGB", opened.size)
+            image.paste(opened.convert("RGB"))
+    except (OSError, ValueError, SyntaxError, Image.DecompressionBombError):
+        image = Image.new("RGB", (1, 1))
+    draw = ImageDraw.Draw(image)
+    for part in parts:
+        box = part.cut(Bounds(0, 0, *image.size))
+        if box.area:
+            draw.rectangle((box.left, box.top, box.right - 1, box.bottom - 1), fill=(0, 0, 0))
+    out = io.BytesIO()
+    image.save(out, "PNG")
+    return Blob(out.getvalue(), "image/png")
+
+
+def _insert(eraser: Eraser, n: int, run: _Run, blobs: Mapping[str, Blob]) -> None:
+    """Puts a covered run in, at the old one's place in the file's order."""
+    used = {sha for event in run.events for sha in rows.referred(event)}
+    own = {sha: blob for sha, blob in blobs.items() if sha in used}
+    rows.insert_run(eraser.db, Imported(run.events, own, run.verdicts, run.reviews), n)
+
+
+def _subjects(runs: Mapping[str, _Run], covered: Mapping[str, _Run]) -> dict[Subject, Subject]:
+    """What designs were of, and are of now, where what was asked was covered."""
+    found = {}
+    for id, run in runs.items():
+        first, again = run.events[0], covered[id].events[0]
+        assert isinstance(first, Started)
+        assert isinstance(again, Started)
+        if subject_of(first.task) != subject_of(again.task):
+            found[subject_of(first.task)] = subject_of(again.task)
+    return found
+
+
+def _rewrite_designs(eraser: Eraser, cloak: Cloak, subjects: Mapping[Subject, Subject]) -> int:
+    """Covers the words, and names the new runs, in every act on a design that quotes either; gives how many acts."""
+    count = 0
+    for n, body in eraser.db.execute("SELECT n, body FROM design ORDER BY n").fetchall():
+        old: Revision = decode(body, Revision, "a design in the file", newest=DESIGN_VERSION)
+        new: Revision = cloak.cover(old)
+        subject = subjects.get(old.subject, old.subject)
+        if new == old and subject == old.subject:
+            continue
+        new = msgspec.structs.replace(new, asked=subject.asked)
+        eraser.db.execute(
+            "UPDATE design SET asked = ?, note = ?, body = ? WHERE n = ?", (*_columns(new), encode(new).decode(), n)
+        )
+        count += 1
+    return count
+
+
+def _columns(revision: Revision) -> tuple[Any, Any]:
+    return escape_surrogates(revision.asked), escape_surrogates(revision.note)

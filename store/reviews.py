@@ -1,0 +1,124 @@
+"""What people say of demonstrations in a hitlab file: proofreaders' words, and that nothing private is in one."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any
+
+from lab.errors import LabError
+from lab.records import Clearance
+from lab.review import VERSION, Demonstration, Review, check_next, demonstration_of
+from lab.stamp import now, uuid7
+from lab.task import Actor
+from lab.trace import AnyEvent, Trace
+from lab.wire import decode, encode, escape_surrogates
+
+INSERT_REVIEW = "INSERT INTO review VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+INSERT_CLEARANCE = "INSERT INTO clearance VALUES (NULL, ?, ?, ?, ?, ?)"
+
+_DEMONSTRATIONS = """
+SELECT t.id FROM trace t JOIN event e ON e.trace = t.id AND e.seq = 0
+WHERE json_extract(e.body, '$.agent.kind') = 'human'
+    AND EXISTS (SELECT 1 FROM event o WHERE o.trace = t.id AND o.kind = 'ended')
+ORDER BY t.n DESC
+"""
+
+
+class Reviews:
+    """The verbs of `Store` that are about proofreading; what is beneath them is the store's own."""
+
+    path: Path
+
+    def _read(self, sql: str, *values: Any) -> list[Any]:
+        raise NotImplementedError
+
+    def _writing(self) -> AbstractContextManager[sqlite3.Connection]:
+        raise NotImplementedError
+
+    def events(self, trace_id: str, after: int = -1) -> Iterator[AnyEvent]:
+        raise NotImplementedError
+
+    def trace(self, trace_id: str) -> Trace:
+        raise NotImplementedError
+
+    def append_reviews(self, demo: Demonstration, rows: Sequence[Review]) -> list[Review]:
+        """Appends words on a demonstration, all or none, durable on return; gives every row that now stands.
+
+        Raises `LabError` where the rules refuse one: one's own recording, a review that was handed in, a third review.
+        """
+        with self._writing() as db:
+            stands = _rows(db.execute(_OF_RUN, (demo.trace,)).fetchall())
+            for row in rows:
+                check_next(demo, stands, row)
+                db.execute(INSERT_REVIEW, review_row(row))
+                stands.append(row)
+        return stands
+
+    def reviews(self, trace_id: str) -> list[Review]:
+        """Every word on a demonstration, in the order it came into this file; who may see them is the asker's to ask.
+
+        See `lab.review.visible`.
+        """
+        return _rows(self._rows_in("review", _OF_RUN, trace_id))
+
+    def demonstrations(self) -> list[str]:
+        """Runs that have ended and in which a person worked the phone, the newest in this file first."""
+        return [id for (id,) in self._read(_DEMONSTRATIONS)]
+
+    def demonstration(self, trace_id: str) -> Demonstration:
+        """What of a run is proofread; `LabError` where it is no demonstration."""
+        return demonstration_of(self.trace(trace_id))
+
+    def clear(self, trace_id: str, by: Actor) -> Clearance:
+        """Keeps a person's word that a run holds nothing private."""
+        row = Clearance(uuid7(), trace_id, by, now())
+        with self._writing() as db:
+            if not db.execute("SELECT 1 FROM trace WHERE id = ?", (trace_id,)).fetchone():
+                raise LabError(f"run {trace_id}", f"is not in {self.path}.")
+            db.execute(INSERT_CLEARANCE, clearance_row(row))
+        return row
+
+    def clearances(self, trace_id: str) -> list[Clearance]:
+        """Who said that a run holds nothing private, the oldest first."""
+        found = self._rows_in("clearance", "SELECT body FROM clearance WHERE trace = ? ORDER BY n", trace_id)
+        return [decode(body, Clearance, "a clearance in the file", newest=1) for (body,) in found]
+
+    def uncleared(self) -> list[str]:
+        """Demonstrations of which nobody has said that they hold nothing private, the newest in this file first."""
+        cleared = {id for (id,) in self._rows_in("clearance", "SELECT DISTINCT trace FROM clearance")}
+        return [id for id in self.demonstrations() if id not in cleared]
+
+    def _rows_in(self, table: str, sql: str, *values: Any) -> list[Any]:
+        """What a query finds in a table that an older file, only read, may lack."""
+        there = self._read("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?", table)
+        return self._read(sql, *values) if there else []
+
+
+_OF_RUN = "SELECT body FROM review WHERE trace = ? ORDER BY n"
+
+
+def review_row(row: Review) -> tuple[Any, ...]:
+    """The values of `INSERT_REVIEW`; the body is text, so that any SQLite browser shows it."""
+    return (
+        row.id,
+        row.trace,
+        row.step,
+        row.field,
+        row.act,
+        row.by.id,
+        row.at,
+        row.supersedes,
+        encode(row).decode(),
+    )
+
+
+def clearance_row(row: Clearance) -> tuple[Any, ...]:
+    """The values of `INSERT_CLEARANCE`."""
+    return (row.id, row.trace, escape_surrogates(row.by.id), row.at, encode(row).decode())
+
+
+def _rows(found: Sequence[tuple[str]]) -> list[Review]:
+    return [decode(body, Review, "a review in the file", newest=VERSION) for (body,) in found]
