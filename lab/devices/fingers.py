@@ -11,7 +11,8 @@ from lab.errors import LabError
 from lab.turn import Point
 
 if TYPE_CHECKING:
-    from lab.devices.scrcpy import Scrcpy, Touch
+    from lab.devices.scrcpy import Scrcpy
+    from lab.devices.scrcpy_wire import Touch
 
 HOME, BACK, ENTER, RECENT = 3, 4, 66, 187
 """Android's key codes (KeyEvent.KEYCODE_HOME, _BACK, _ENTER, _APP_SWITCH)."""

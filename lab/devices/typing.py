@@ -4,14 +4,10 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
 
 from lab.devices.fingers import ENTER, must
 from lab.devices.shell import Shell, line_of
 from lab.errors import LabError
-
-if TYPE_CHECKING:
-    from lab.devices.scrcpy import Scrcpy
 
 INPUT, CLIPBOARD, KEYBOARD = "input text", "scrcpy clipboard", "ADB keyboard"
 _PIECE = 200
@@ -21,11 +17,11 @@ _IME = "com.android.adbkeyboard"
 
 
 class Typist:
-    """Types on one phone. `clipboard` gives a scrcpy session to paste by, or None where no server is found."""
+    """Types on one phone. `paste` does so by scrcpy's clipboard, and is False where no server is found."""
 
-    def __init__(self, shell: Shell, clipboard: Callable[[], Scrcpy | None]) -> None:
+    def __init__(self, shell: Shell, paste: Callable[[str], bool]) -> None:
         self._shell = shell
-        self._clipboard = clipboard
+        self._paste = paste
         self.typed_by = ""
         """How the newest text was typed."""
 
@@ -36,10 +32,8 @@ class Typist:
             self.typed_by = INPUT
             self._by_input(text)
             return
-        session = self._clipboard()
-        if session is not None:
+        if self._paste(text):
             self.typed_by = CLIPBOARD
-            session.paste(text)
         elif self._has_keyboard():
             self.typed_by = KEYBOARD
             self._by_keyboard(text)

@@ -1,0 +1,110 @@
+"""Actions to what a finger, a key, the keyboard and the launcher do on a phone."""
+
+from __future__ import annotations
+
+import time
+
+from lab.devices.apps import Apps
+from lab.devices.dump import Dumper
+from lab.devices.fingers import BACK, ENTER, HELD, HOME, RECENT, ByInput, ByScrcpy, Fingers
+from lab.devices.glance import glance
+from lab.devices.launcher import Looking, tap_icon
+from lab.devices.shell import Shell, line_of
+from lab.devices.strokes import inside, stroke
+from lab.devices.typing import Typist
+from lab.devices.videos import Videos
+from lab.errors import LabError
+from lab.turn import Action, Point
+from lab.uitree import UiTree
+
+_WAIT_MS, _LONGEST_WAIT = 1000, 600_000
+_CURSOR, _LOOK = 2.0, 0.1
+"""Seconds that a tapped field may take to get the cursor; and between two looks."""
+
+
+class Acting:
+    """Does actions on one phone: by the scrcpy session's hand where one runs, else by `input`."""
+
+    def __init__(self, shell: Shell, dumper: Dumper, videos: Videos) -> None:
+        self._shell, self._dumper, self._videos = shell, dumper, videos
+        self._input = ByInput(shell)
+        self.typist = Typist(shell, videos.paste)
+        self._apps = Apps(shell, videos.labels, self._tap_icon)
+        self._size: Point = (0, 0)
+
+    def perform(self, action: Action, size: Point, tree: UiTree) -> None:
+        """Does one action on a screen of `size` that last showed `tree`; what only concerns the loop does nothing."""
+        self._size = size
+        match action.kind:
+            case "click":
+                self._fingers.tap(self._place(action.at or _middle(size)))
+            case "double_tap":
+                self._fingers.tap(self._place(action.at or _middle(size)), 2)
+            case "long_press":
+                self._fingers.hold(self._place(action.at or _middle(size)), action.ms or HELD)
+            case "drag" | "swipe" | "scroll":
+                self._on_screen(action)
+                self._fingers.draw(*stroke(action, self._size, tree))
+            case "input_text":
+                self._type(action, tree)
+            case "keyboard_enter":
+                self._fingers.key(ENTER)
+            case "navigate_home":
+                self._fingers.key(HOME)
+            case "navigate_back":
+                self._fingers.key(BACK)
+            case "press_recent":
+                self._fingers.key(RECENT)
+            case "wait":
+                self._wait(_WAIT_MS if action.ms is None else action.ms)
+            case "open_app":
+                self._apps.open(action.app or action.text or "")
+
+    @property
+    def _fingers(self) -> Fingers:
+        session = self._videos.session
+        return ByScrcpy(session, self._size) if session is not None else self._input
+
+    def _place(self, at: Point) -> Point:
+        """A place that is on the screen, as it is turned now; a `LabError` where it is not."""
+        if not (0 <= at[0] < self._size[0] and 0 <= at[1] < self._size[1]):
+            self._size = glance(self._shell).size or self._size
+        return inside(at, self._size)
+
+    def _on_screen(self, action: Action) -> None:
+        for at in (action.at, action.to):
+            if at is not None:
+                self._place(at)
+
+    def _wait(self, ms: int) -> None:
+        """Lets the phone wait: its own clock counts, and it is known to be there after."""
+        seconds = min(max(0, ms), _LONGEST_WAIT) / 1000
+        self._shell.run(line_of("sleep", f"{seconds:.3f}"), seconds + 10)
+
+    def _type(self, action: Action, tree: UiTree) -> None:
+        """Types where the cursor is, after a tap at `at` where one is given."""
+        if action.at is not None:
+            self._fingers.tap(self._place(action.at))
+        if not self._cursor(tree if action.at is None else UiTree(), _CURSOR if action.at is not None else 0.0):
+            raise LabError("input text", "no text field has the cursor", "Tap a text field first.")
+        self.typist.type(action.text or "")
+
+    def _cursor(self, tree: UiTree, seconds: float) -> bool:
+        """Whether something takes text: the keyboard is shown, or a field has the focus (with a keyboard of keys)."""
+        end = time.monotonic() + seconds
+        while not glance(self._shell).keyboard:
+            if time.monotonic() >= end:
+                return _field_focused(tree) or _field_focused(self._dumper.tree() or UiTree())
+            time.sleep(_LOOK)
+        return True
+
+    def _tap_icon(self, name: str) -> bool:
+        return tap_icon(name, Looking(self._dumper.tree, self._fingers, self._size))
+
+
+def _field_focused(tree: UiTree) -> bool:
+    return any(node.focused and node.cls.endswith("EditText") for node in tree.nodes())
+
+
+def _middle(size: Point) -> Point:
+    return size[0] // 2, size[1] // 2

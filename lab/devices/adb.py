@@ -1,0 +1,195 @@
+"""A live Android phone over adb: seen by its own screencap and uiautomator, or scrcpy's video, and worked by hand."""
+
+from __future__ import annotations
+
+import socket
+import threading
+import time
+import weakref
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, Literal
+
+from lab.devices import attaching
+from lab.devices.acting import Acting
+from lab.devices.bridge import Server
+from lab.devices.dump import Dumper
+from lab.devices.glance import glance
+from lab.devices.line import hang_up
+from lab.devices.looking import Looker
+from lab.devices.shell import Shell
+from lab.devices.stream import Stream
+from lab.devices.tracker import Tracker
+from lab.devices.videos import Videos
+from lab.errors import LabError
+from lab.seams import Frame, Screen, Trouble
+from lab.trace import DeviceInfo
+from lab.turn import Action, Point
+from lab.uitree import UiTree
+
+if TYPE_CHECKING:
+    from lab.devices.harness import Harness
+
+Via = Literal["auto", "screencap", "scrcpy"]
+
+
+class AdbPhone:
+    """One phone on adb's line; implements `lab.seams.Device` and `lab.seams.Attached`.
+
+    `serial` is adb's name for it or HOST:PORT; the empty one is the only phone there is. `video` is the longer side of
+    the video in pixels (0: the phone's own), `harness` a served phone's. A `LabError` where it cannot be had.
+    """
+
+    def __init__(
+        self,
+        serial: str = "",
+        *,
+        via: Via = "auto",
+        fps: int = 20,
+        video: int = 1200,
+        harness: Harness | None = None,
+        server: Server | None = None,
+        seconds: float = 15.0,
+    ) -> None:
+        self._server = server or Server.named()
+        self.serial = attaching.attach(self._server, serial, seconds)
+        self._harness = harness
+        self._closed = threading.Event()
+        self._lines: weakref.WeakSet[socket.socket] = weakref.WeakSet()
+        self._told: Callable[[Trouble | None], None] = lambda trouble: None
+        self.shell = self._shell()
+        glanced = glance(self.shell)
+        self._info = attaching.describe(self.shell, self.serial, glanced.size)
+        self._size = glanced.size or (0, 0)
+        self._tree = UiTree()
+        self._observing = threading.Event()
+        self._dumper = Dumper(self.shell)
+        self._looker = Looker(self.shell, self._dumper, glanced)
+        self._videos = Videos(self._open, self.shell, via, fps, video)
+        self._acting = Acting(self.shell, self._dumper, self._videos)
+        self._tracker = Tracker(self._server, self.serial, self._tell)
+
+    # -- who and where it is ---------------------------------------------------------------------------------
+
+    @property
+    def info(self) -> DeviceInfo:
+        return self._info
+
+    @property
+    def via(self) -> str:
+        """How its pictures come: `scrcpy 3.3.4, 544x1200`, or `screencap` and why not scrcpy."""
+        return self._videos.via
+
+    @property
+    def typed_by(self) -> str:
+        """How the newest text was typed: `input text`, `scrcpy clipboard` or `ADB keyboard`."""
+        return self._acting.typist.typed_by
+
+    @property
+    def keyboard_shown(self) -> bool:
+        """Whether the phone's keyboard was on the screen at the last observation."""
+        return self._looker.glance.keyboard
+
+    @property
+    def tree_missing(self) -> str:
+        """Why the newest tree could not be had, in uiautomator's words; empty where it could."""
+        return self._dumper.missing
+
+    @property
+    def on_line(self) -> Callable[[Trouble | None], None]:
+        """What is told when the phone goes away (with why) and when it is back (None), on a thread of the phone's."""
+        return self._told
+
+    @on_line.setter
+    def on_line(self, told: Callable[[Trouble | None], None]) -> None:
+        self._told = told
+        if self._tracker.trouble is not None:
+            told(self._tracker.trouble)
+
+    # -- what it shows ---------------------------------------------------------------------------------------
+
+    def observe(self) -> Screen:
+        """A lossless picture and the tree that belongs to it, empty where uiautomator gives none."""
+        self._observing.set()
+        try:
+            screen = self._looker.observe()
+        finally:
+            self._observing.clear()
+        self._size, self._tree = screen.size, screen.tree
+        return screen
+
+    def frames(self, stop: threading.Event) -> Iterator[Frame]:
+        """Pictures as they change, newest only, each with its tree once the screen has come to rest.
+
+        About once a second the same frame again where the phone still answers; `Trouble` where it does not.
+        """
+        with self._videos.source(self._away) as source:
+            began = time.monotonic()
+            try:
+                stream = Stream(source, self._space, self._dump_aside, self._ping)
+                yield from stream.frames(lambda: stop.is_set() or self._closed.is_set())
+            except Trouble as trouble:
+                if self._closed.is_set():
+                    return
+                self._videos.failed(source, trouble, time.monotonic() - began, away=self._away())
+                raise
+
+    def _space(self, picture: Point) -> Point:
+        """The phone's own pixels, turned as a picture is."""
+        if (picture[0] > picture[1]) != (self._size[0] > self._size[1]):
+            self._size = self._size[::-1]
+        return self._size
+
+    def _dump_aside(self) -> UiTree | None:
+        """The tree for the stream, which stands back while a run observes."""
+        if self._observing.is_set():
+            raise Trouble(self.shell.who, "is being observed.")
+        return self._dumper.tree(1)
+
+    def _ping(self) -> None:
+        self.shell.raw(":", 5.0)
+
+    # -- what is done to it ----------------------------------------------------------------------------------
+
+    def perform(self, action: Action) -> None:
+        """Does one action; a `LabError` that is no `Trouble` where it is refused for good."""
+        self._acting.perform(action, self._size, self._tree)
+
+    def snapshot(self) -> dict[str, Any] | None:
+        """A served phone's state, by its harness; None of a real phone."""
+        return self._harness.snapshot() if self._harness is not None else None
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Puts a served phone's state back; a `LabError` for a real one, which cannot be put back."""
+        if self._harness is None:
+            raise LabError(self.shell.who, "is a real phone: it cannot be put back to an earlier state.")
+        self._harness.restore(state)
+
+    def close(self) -> None:
+        """Lets go of it: ends all streams, threads and what runs on the phone; safe twice, from any thread."""
+        if self._closed.is_set():
+            return
+        self._closed.set()
+        self._tracker.close()
+        self._videos.close()
+        for line in list(self._lines):
+            hang_up(line)
+
+    # -- its line --------------------------------------------------------------------------------------------
+
+    def _shell(self) -> Shell:
+        packets = "shell_v2" in self._server.features(self.serial)
+        return Shell(self._open, f"phone {self.serial}", packets=packets)
+
+    def _open(self, service: str, seconds: float) -> socket.socket:
+        if self._closed.is_set():
+            raise Trouble(f"phone {self.serial}", "was let go of.")
+        line = self._server.open(self.serial, service, seconds)
+        self._lines.add(line)
+        return line
+
+    def _away(self) -> bool:
+        return self._tracker.trouble is not None
+
+    def _tell(self, trouble: Trouble | None) -> None:
+        if not self._closed.is_set():
+            self._told(trouble)

@@ -1,0 +1,155 @@
+"""A phone's pictures for the eye: newest only, each with its tree once it has come to rest."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+
+from lab.devices.aside import Aside
+from lab.devices.source import Seen, Source
+from lab.seams import Frame
+from lab.turn import Point
+from lab.uitree import UiTree
+
+if TYPE_CHECKING:
+    import numpy as np
+
+_LOOK = 0.1
+"""Seconds between two looks at `stop` and at the tree while no picture comes."""
+_REST, _SELDOM = 0.25, 2.0
+"""Seconds without a change after which a screen is taken to rest; and between two dumps while it does not."""
+_ALIVE = 1.0
+"""Seconds after which a picture that did not change is given again, if the phone has given a sign since."""
+_CELL, _NOISE = 8, 6
+"""Pixels of the squares whose mean colours are compared, and by how much those of noise may differ (of 255)."""
+
+
+class Stream:
+    """One stream of frames. `dump` takes the tree (None where it cannot be had now), `ping` asks for a sign of life.
+
+    `space` gives the phone's own pixels for a picture of that size, turned as it is.
+    """
+
+    def __init__(
+        self,
+        source: Source,
+        space: Callable[[Point], Point],
+        dump: Callable[[], UiTree | None],
+        ping: Callable[[], None],
+    ) -> None:
+        self._source, self._space, self._ping = source, space, ping
+        self._dumping = _Dumping(dump)
+        self._pinging: Aside[float] = Aside("adb sign of life")
+        self._number = -1
+        self._shown: Frame | None = None
+
+    def frames(self, over: Callable[[], bool]) -> Iterator[Frame]:
+        """Frames until it is `over`; `Trouble` where the source breaks."""
+        while not over():
+            seen = self._source.next(_LOOK)
+            if seen is not None:
+                frame = self._changed(seen)
+                if frame is not None:
+                    yield self._show(frame)
+            tree = self._dumping.tree(self._shown)
+            if tree is not None and self._shown is not None:
+                yield self._show(self._shown._replace(tree=tree, at=self._source.answered))
+            elif (frame := self._again()) is not None:
+                yield self._show(frame)
+
+    def _changed(self, seen: Seen) -> Frame | None:
+        """The frame of a picture; None where it is the last one but for noise, and that has its tree."""
+        rgb, shown = seen.rgb(), self._shown
+        if (
+            shown is not None
+            and shown.size == seen.size
+            and shown.tree is not None
+            and alike(shown.rgb, rgb, seen.size)
+        ):
+            return None
+        self._number += 1
+        self._dumping.changed(seen.at)
+        return Frame(rgb, seen.size, None, seen.at, self._number, self._space(seen.size))
+
+    def _again(self) -> Frame | None:
+        """The same frame as one of now, about once a second, where the phone has given a sign of life since."""
+        shown = self._shown
+        if shown is None or time.monotonic() - shown.at < _ALIVE:
+            return None
+        if self._source.answered - shown.at > _ALIVE / 2:
+            return shown._replace(at=self._source.answered)
+        answer = self._pinging.take()
+        if answer is not None and answer[0] is not None:
+            return shown._replace(at=answer[0])
+        self._pinging.start(self._sign)
+        return None
+
+    def _sign(self) -> float:
+        self._ping()
+        return time.monotonic()
+
+    def _show(self, frame: Frame) -> Frame:
+        self._shown = frame
+        return frame
+
+
+class _Dumping:
+    """When a tree is taken, and whether it belongs to the picture: a phone that animates is not asked all the time.
+
+    A tree counts where no picture came while it was taken, or where the one before it was the same: then what moves
+    is no node of it (a cursor that blinks, a film that plays).
+    """
+
+    def __init__(self, dump: Callable[[], UiTree | None]) -> None:
+        self._dump = dump
+        self._aside: Aside[UiTree] = Aside("adb dump")
+        self._wanted = False
+        self._changed = 0.0
+        self._began, self._ended = 0.0, 0.0
+        self._before: UiTree | None = None
+
+    def changed(self, at: float) -> None:
+        """A picture came that has no tree yet."""
+        self._wanted, self._changed = True, at
+
+    def tree(self, shown: Frame | None) -> UiTree | None:
+        """The tree of the picture that is shown, once; takes one where it is time to."""
+        now = time.monotonic()
+        taken = self._aside.take()
+        if taken is not None:
+            self._ended = now
+            tree, before = taken[0], self._before
+            self._before = tree or before
+            if tree is not None and self._wanted and (self._changed < self._began or tree == before):
+                self._wanted = False
+                return tree
+        resting = now - self._changed > _REST and (self._changed > self._began or now - self._ended > _SELDOM)
+        if shown is not None and self._wanted and not self._aside.busy and (resting or now - self._ended > _SELDOM):
+            self._began = now
+            self._aside.start(self._take)
+        return None
+
+    def _take(self) -> UiTree:
+        tree = self._dump()
+        return tree if tree is not None else UiTree()
+
+
+def alike(one: bytes, other: bytes, size: Point) -> bool:
+    """Whether two pictures differ by no more than what a video's coding adds, nowhere."""
+    if one == other:
+        return True
+    import numpy as np
+
+    return bool(np.abs(_means(one, size) - _means(other, size)).max(initial=0) <= _NOISE)
+
+
+def _means(rgb: bytes, size: Point) -> np.ndarray[tuple[int, ...], np.dtype[np.float32]]:
+    """The mean colours of a picture's squares."""
+    import numpy as np
+
+    wide, high = size[0] // _CELL, size[1] // _CELL
+    pixels = np.frombuffer(rgb, np.uint8).reshape(size[1], size[0], 3)[: high * _CELL, : wide * _CELL]
+    squares = pixels.reshape(high, _CELL, wide, _CELL, 3)[:, ::2, :, ::2]
+    means: np.ndarray[tuple[int, ...], np.dtype[np.float32]] = squares.mean(axis=(1, 3), dtype=np.float32)
+    return means

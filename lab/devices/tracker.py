@@ -1,0 +1,112 @@
+"""Follows one phone's state as the adb server tells it, and brings back what can be brought back."""
+
+from __future__ import annotations
+
+import re
+import socket
+import threading
+import time
+from collections.abc import Callable
+
+from lab.devices.bridge import Server
+from lab.devices.line import hang_up
+from lab.devices.states import away
+from lab.errors import LabError
+from lab.seams import Trouble
+
+_TICK, _AGAIN = 0.5, 1.0
+_WORD = 5.0
+"""Seconds that the server may take to say a word that it has begun."""
+_CONNECT = 5.0
+_STUCK = 3.0
+"""Seconds after which a phone at an address that is still offline is let go of, and connected to anew."""
+_ADDRESS = re.compile(r".+:\d+")
+ON_LINE = "device"
+"""adb's own word for a phone that is there and answers."""
+
+
+def is_address(serial: str) -> bool:
+    """Whether adb reaches this phone over a network, at HOST:PORT."""
+    return _ADDRESS.fullmatch(serial) is not None
+
+
+class Tracker:
+    """`tell` is called on a thread of its own: with why the phone is away, when that changes, and None once it is back.
+
+    A server that was killed is started again; a phone at an address is connected to again.
+    """
+
+    def __init__(self, server: Server, serial: str, tell: Callable[[Trouble | None], None]) -> None:
+        self.trouble: Trouble | None = None
+        """Why the phone is away now."""
+        self._server, self._serial, self._tell = server, serial, tell
+        self._closed = threading.Event()
+        self._lock = threading.Lock()
+        self._line: socket.socket | None = None
+        self._away_since = 0.0
+        self._thread = threading.Thread(target=self._run, name=f"adb {serial}", daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        """Ends the thread; nothing is told any more."""
+        self._closed.set()
+        with self._lock:
+            if self._line is not None:
+                hang_up(self._line)
+        if threading.current_thread() is not self._thread:
+            self._thread.join(_CONNECT)
+
+    def _run(self) -> None:
+        while not self._closed.is_set():
+            try:
+                self._server.ready()
+                self._follow()
+            except Trouble as trouble:
+                self._note(trouble)
+            except LabError as error:
+                self._note(Trouble(error.title, error.message, error.hint))
+            self._closed.wait(_AGAIN)
+
+    def _follow(self) -> None:
+        line = self._server.track()
+        with self._lock:
+            self._line = line
+        try:
+            while not self._closed.is_set():
+                if _speaks(line):
+                    states = {phone.serial: phone.state for phone in self._server.told(line, _WORD)}
+                    state = states.get(self._serial, "gone")
+                    self._note(None if state == ON_LINE else away(self._serial, state))
+                elif self.trouble is not None and is_address(self._serial):
+                    self._bring_back()
+        finally:
+            hang_up(line)
+
+    def _bring_back(self) -> None:
+        """Connects again; what adb says to that is told by the phone's state soon enough."""
+        try:
+            if time.monotonic() - self._away_since > _STUCK:
+                self._away_since = time.monotonic()
+                self._server.disconnect(self._serial)
+            self._server.connect(self._serial, _CONNECT)
+        except Trouble:
+            self._closed.wait(_AGAIN)
+
+    def _note(self, trouble: Trouble | None) -> None:
+        before, self.trouble = self.trouble, trouble
+        if trouble is not None and before is None:
+            self._away_since = time.monotonic()
+        if (trouble and trouble.sentence) != (before and before.sentence) and not self._closed.is_set():
+            self._tell(trouble)
+
+
+def _speaks(line: socket.socket) -> bool:
+    """Whether the server has begun a word (or has gone) within a tick."""
+    try:
+        line.settimeout(_TICK)
+        line.recv(1, socket.MSG_PEEK)
+        return True
+    except TimeoutError:
+        return False
+    except OSError:
+        return True

@@ -1,0 +1,151 @@
+"""How a phone's pictures come, and its scrcpy session while one runs: shared by all streams, and by its fingers."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Literal
+
+from lab.devices.shell import Open, Shell
+from lab.devices.source import Captures, Failures, Source, Video
+from lab.errors import LabError
+from lab.seams import Trouble
+
+if TYPE_CHECKING:
+    from lab.devices.scrcpy import App, Scrcpy
+
+_NO_SERVER = "no scrcpy server: `hitlab device scrcpy` fetches one"
+_MOST_WORDS = 80
+
+
+class Videos:
+    """Chooses between scrcpy and screencap, and falls back where scrcpy breaks again and again.
+
+    `via` "scrcpy" never falls back, "screencap" never tries; `video` is the longer side in pixels, 0 the phone's own.
+    """
+
+    def __init__(
+        self, open: Open, shell: Shell, via: Literal["auto", "screencap", "scrcpy"], fps: int, video: int
+    ) -> None:
+        self._open, self._shell = open, shell
+        self._wanted, self._fps, self._size = via, fps, video
+        self._lock = threading.Lock()
+        self._session: Scrcpy | None = None
+        self._streams = 0
+        self._failures = Failures()
+        self._why = "" if via != "screencap" else "as was asked for"
+        self._closed = False
+        self._source: Source | None = None
+
+    @property
+    def via(self) -> str:
+        """How pictures come now, or would come, in a few words."""
+        if self._source is not None:
+            return self._source.via
+        return f"screencap ({self._why})" if self._why else "scrcpy, once it is looked at"
+
+    @property
+    def session(self) -> Scrcpy | None:
+        """The session that runs now, which can touch and type; None while none does."""
+        session = self._session
+        return session if session is not None and session.alive else None
+
+    @contextmanager
+    def source(self, away: Callable[[], bool]) -> Iterator[Source]:
+        """Where one stream has its pictures from; a session is started with the first and ended with the last."""
+        source = self._opened(away)
+        self._source = source
+        try:
+            yield source
+        finally:
+            if isinstance(source, Video):
+                self._leave()
+
+    def failed(self, source: Source, trouble: Trouble, lasted: float, *, away: bool) -> None:
+        """A source broke after so many seconds; a phone that is away is no fault of scrcpy's."""
+        if isinstance(source, Video) and not away:
+            self._count(trouble, lasted)
+
+    def paste(self, text: str) -> bool:
+        """Pastes by scrcpy's clipboard, in a session of its own where none runs; False where no server is found."""
+        from lab.devices.scrcpy import Scrcpy
+
+        if self.session is not None:
+            self.session.paste(text)
+            return True
+        try:
+            session = Scrcpy.start(self._open, video=False)
+        except Trouble:
+            raise
+        except LabError:
+            return False
+        try:
+            session.paste(text)
+        finally:
+            session.close()
+        return True
+
+    def labels(self) -> Sequence[App] | None:
+        """The phone's apps with their labels; None where no server is found, or it does not list them."""
+        from lab.devices.scrcpy_apps import apps
+
+        try:
+            return apps(self._open)
+        except LabError:
+            return None
+
+    def close(self) -> None:
+        """Ends the session, if one runs; none is started any more."""
+        self._closed = True
+        session = self._session
+        if session is not None:
+            session.close()
+
+    def _opened(self, away: Callable[[], bool]) -> Source:
+        if not self._why:
+            try:
+                return Video(self._enter())
+            except Trouble as trouble:
+                if not away():
+                    self._count(trouble, 0.0)
+                raise
+            except LabError as error:
+                if self._wanted == "scrcpy":
+                    raise
+                self._why = _NO_SERVER if "there is no" in error.message else _in_short(error)
+        return Captures(self._shell, self._fps, self._why)
+
+    def _enter(self) -> Scrcpy:
+        """The running session, or a new one, with one stream more."""
+        from lab.devices.scrcpy import Scrcpy
+
+        with self._lock:
+            if self._closed:
+                raise Trouble(self._shell.who, "was let go of.")
+            if self._session is None or not self._session.alive:
+                if self._session is not None:
+                    self._session.close()
+                self._session = Scrcpy.start(self._open, max_size=self._size, max_fps=self._fps)
+            self._streams += 1
+            return self._session
+
+    def _leave(self) -> None:
+        """One stream less; the session ends with the last."""
+        with self._lock:
+            self._streams -= 1
+            session = self._session
+            if self._streams or session is None:
+                return
+            self._session = None
+        session.close()
+
+    def _count(self, trouble: Trouble, lasted: float) -> None:
+        self._failures.add(trouble, lasted)
+        if self._failures.enough and self._wanted == "auto":
+            self._why = f"scrcpy failed: {_in_short(trouble)}"
+
+
+def _in_short(error: LabError) -> str:
+    words = error.message.rstrip(".")
+    return words if len(words) <= _MOST_WORDS else words[:_MOST_WORDS] + "..."
