@@ -110,7 +110,7 @@ def header(data: bytes, sessions: bool) -> Packet | Session:
     first = 62 if sessions else 63
     config, key = bool(flags >> first & 1), bool(flags >> first - 1 & 1)
     pts = flags & ((1 << first - 1) - 1)
-    if pts >= _LATEST_PTS or (config and key):
+    if pts >= _LATEST_PTS or (config and (key or pts)):
         raise Trouble("scrcpy", "wrong frame header: flags that there are not.")
     if not 0 < length <= _LARGEST_PACKET:
         raise Trouble("scrcpy", f"wrong frame header: a packet of {length:,} bytes.")
