@@ -96,6 +96,7 @@ def build_parser() -> argparse.ArgumentParser:
     _record_commands(commands)
     _author_command(commands)
     _device_command(commands)
+    _devices_command(commands)
     _about_commands(commands)
     return parser
 
@@ -297,6 +298,10 @@ def _device_command(commands: Commands) -> None:
     scrcpy.add_argument("--version", metavar="V", help="3.3.4 (default), 3.3.3, 4.0 or 4.1")
     scrcpy.add_argument("--base", metavar="URL", help=argparse.SUPPRESS)
     _json(scrcpy)
+
+
+def _devices_command(commands: Commands) -> None:
+    _json(_command(commands, "devices", "lab.commands.devices:devices", "list the phones that adb has on the line"))
 
 
 def _about_commands(commands: Commands) -> None:
