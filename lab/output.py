@@ -208,6 +208,7 @@ def schemas() -> dict[str, Any]:
     """Every input and output by name: the type that its JSON Schema is made from."""
     from lab.agents.process_lines import FromProgram, ToProgram
     from lab.commands.attempts import BatchResult
+    from lab.commands.devices import DeviceLine
     from lab.commands.scrcpy import ServerFetched
     from lab.settings import Settings
     from simulators.scripted import Script
@@ -238,6 +239,7 @@ def schemas() -> dict[str, Any]:
         "personas": list[PersonaLine],
         "where": Places,
         "doctor": list[Finding],
+        "devices": list[DeviceLine],
         "device-scrcpy": ServerFetched,
         "error": Refused,
     }

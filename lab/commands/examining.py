@@ -1,4 +1,4 @@
-"""What `hitlab doctor` looks at: Python, the terminal, fonts, the database, adb."""
+"""What `hitlab doctor` looks at: Python, the terminal, fonts, the database, adb, phones, scrcpy."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LEAST = (80, 24)
 
 def examine(settings: Settings) -> list[Finding]:
     """One finding per thing that a run can fail on, those that need doing with what to do."""
-    return [_python(), _settings(), _terminal(), _colour(), _fonts(), _database(settings), _adb()]
+    return [_python(), _settings(), _terminal(), _colour(), _fonts(), _database(settings), _adb(), _phones(), _scrcpy()]
 
 
 def _python() -> Finding:
@@ -72,5 +72,36 @@ def _database(settings: Settings) -> Finding:
 
 
 def _adb() -> Finding:
-    found = shutil.which("adb")
-    return Finding("adb", True, found or "adbutils brings its own; none on PATH", "")
+    """Which adb is used, and whether its server runs: looking starts none."""
+    from lab.devices.bridge import Server, adb_program
+
+    try:
+        server = Server.named()
+        program = adb_program()
+        running = f"server {server.host}:{server.port} " + ("runs" if server.running() else "starts when it is needed")
+        return Finding("adb", True, f"{program}; {running}", "")
+    except LabError as error:
+        return Finding("adb", False, error.message, error.hint)
+
+
+def _phones() -> Finding:
+    from lab.devices.found import found
+
+    try:
+        phones = found(start=False)
+    except LabError as error:
+        return Finding("phones", False, error.sentence, "")
+    told = ", ".join(f"{phone.serial} ({phone.model or phone.state})" for phone in phones)
+    do = next((f"{phone.serial}: {phone.do}" for phone in phones if phone.do), "")
+    return Finding("phones", not do, told or "none on adb's line; the embedded one needs none", do)
+
+
+def _scrcpy() -> Finding:
+    """Screenshots serve without it, so that it is not wrong to have none."""
+    from lab.devices.scrcpy_server import find
+
+    try:
+        jar = find()
+    except LabError as error:
+        return Finding("scrcpy", True, f"{error.message.rstrip('.')}; pictures come by screencap", error.hint)
+    return Finding("scrcpy", True, f"server {jar.speech.version}, {jar.path} ({jar.source})", "")

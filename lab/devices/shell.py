@@ -42,12 +42,12 @@ class Shell:
     def __init__(self, open: Open, who: str, *, packets: bool = True) -> None:
         self.open = open
         self.who = who
-        self._packets = packets
+        self.packets = packets
 
     def run(self, command: str, seconds: float = 10.0) -> Ran:
         """Runs a command line of the phone's shell; `Trouble` where it does not end in time, whatever its exit code."""
         deadline = Deadline(seconds)
-        if not self._packets:
+        if not self.packets:
             return self._run_bare(command, deadline)
         line = self.open(f"shell,v2,raw:{command}", seconds)
         try:
