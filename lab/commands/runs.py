@@ -254,6 +254,10 @@ def _app(store: Store, settings: Settings, opening: Opening) -> int:
 
     if not (sys.stdout.encoding or "").lower().startswith("utf"):
         raise LabError("terminal", f"its encoding is {sys.stdout.encoding}; screens need UTF-8.", "Set LC_ALL=C.UTF-8.")
+    if settings.graphics != "cells":
+        from screens.graphics import prepare
+
+        prepare(settings.graphics)
     app = LabApp(store, settings, opening)
     app.run()
     return app.return_code or 0

@@ -34,6 +34,8 @@ KEYS: list[BindingType] = [
     ),
     Binding("o", "overlay", "Text on phone", show=False, id="replay.overlay", group=SHOW,
             tooltip="The screen's words as characters, or pixels alone"),
+    Binding("i", "close_up", "Close up", show=False, id="replay.close_up", group=SHOW,
+            tooltip="The picture itself by the terminal's graphics, or characters"),
     Binding("y", "copy", "Copy id", show=False, id="replay.copy", group=SHOW, tooltip="Copy ID@STEP"),
     Binding("escape", "back", "Back", show=False, id="replay.back", group=SHOW, tooltip="One step back, then Home"),
 ]  # fmt: skip

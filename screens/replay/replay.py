@@ -50,6 +50,7 @@ class ReplayScreen(DebugReplay):
         self.store = store
         self.outcomes = sees_outcomes(settings.seat)
         self.overlay = settings.overlay
+        self.graphics = settings.graphics
         self._wanted: Reel | None = None
         self._head: Head | None = None
         self._view: View | None = None
@@ -66,7 +67,7 @@ class ReplayScreen(DebugReplay):
         yield Static("Replay", id="replay-title", markup=False)
         with Horizontal(id="reel"):
             yield Timeline(id="steps")
-            yield Still(id="phone", overlay=self.overlay)
+            yield Still(id="phone", overlay=self.overlay, graphics=self.graphics)
             with Vertical(id="words"):
                 with VerticalScroll(id="goal", classes="pane"):
                     yield Static("", id="goal-text", markup=False)
@@ -212,6 +213,8 @@ class ReplayScreen(DebugReplay):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """What the model was sent is for those who may see outcomes."""
+        if action == "close_up":
+            return self.graphics != "cells"
         return super().check_action(action, parameters) and (self.outcomes or action != "sent")
 
     def action_step(self, by: int) -> None:
@@ -252,6 +255,10 @@ class ReplayScreen(DebugReplay):
         if self._view is not None:
             self._write(self._view)
         self._tell()
+
+    def action_close_up(self) -> None:
+        """The picture itself, by the terminal's own graphics, or characters again."""
+        self.query_one(Still).look_closely()
 
     def action_overlay(self) -> None:
         """The screen's words as characters over the phone, or its pixels alone."""

@@ -10,6 +10,7 @@ from textual.containers import Vertical
 from lab.trace import Ended
 from lab.turn import Point
 from screens.describe import action_words
+from screens.graphics import Graphics, canvas, drawn
 from screens.phone.fit import room
 from screens.phone.mirror import Mirror
 from screens.replay.drawn import marks_of
@@ -31,8 +32,11 @@ class Still(Vertical):
     beside = 65
     """Columns that the other panes need before the phone may be wider than its shape asks."""
 
-    def __init__(self, id: str, *, overlay: bool) -> None:
+    def __init__(self, id: str, *, overlay: bool, graphics: Graphics = "cells") -> None:
         super().__init__(id=id)
+        self.close_up = canvas(graphics) if graphics != "cells" else None
+        """The picture itself, by the terminal's graphics; None where none are chosen."""
+        self._last: tuple[View, bool] | None = None
         self.mirror = Mirror(classes="pane", notice="")
         self.mirror.interactive = False
         self.mirror.overlay = overlay
@@ -43,6 +47,18 @@ class Still(Vertical):
 
     def compose(self) -> ComposeResult:
         yield self.mirror
+        if self.close_up is not None:
+            self.close_up.add_class("close-up")
+            self.close_up.display = False
+            yield self.close_up
+
+    def look_closely(self) -> None:
+        """From characters to the picture itself, or back."""
+        if self.close_up is not None:
+            self.close_up.display = not self.close_up.display
+            self.mirror.display = not self.close_up.display
+            if self._last is not None:
+                self.show(self._last[0], after=self._last[1])
 
     def show(self, view: View, *, after: bool) -> None:
         """Draws the screen before the step with its action, or the one after it."""
@@ -55,6 +71,9 @@ class Still(Vertical):
         marks = [] if after or isinstance(view.event, Ended) else marks_of(view.event, shape)
         self.mirror.show_still(view.image, shape, seen.tree)
         self.mirror.mark(marks)
+        self._last = view, after
+        if self.close_up is not None and self.close_up.display:
+            self.close_up.image = drawn(view.image, shape, marks)  # type: ignore[attr-defined]
         window: Window | None = getattr(self.app, "window", None)
         if window is not None:
             window.show(view.image, shape, _caption(view, after=after), marks)
