@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from lab.task import Task
     from lab.trace import Trace
     from screens.door import LiveDoor
+    from screens.record.intent import Asking
     from screens.window import Window
     from store.store import Store
 
@@ -162,6 +163,8 @@ class LabApp(App[None]):
         await self.switch_mode(opening.screen)
         if opening.screen == "live" and opening.spec is not None:
             self.open_live(opening.spec, opening.resume)
+        elif opening.screen == "live" and opening.ask is not None:
+            self.open_record(opening.ask)
         elif opening.screen == "live" and opening.make is not None:
             self._live_door().build(opening.make)
         elif opening.screen == "replay" and opening.trace_id is not None:
@@ -215,6 +218,23 @@ class LabApp(App[None]):
             return Session(self.store, task_spec(name, self.settings))
 
         self._live_door().build(build)
+
+    def open_record(self, asking: Asking) -> None:
+        """Records a demonstration; what is not yet known of its intent and place is asked for first."""
+        intent, place = asking.said
+        if intent and place:
+            self.open_live(asking.begun(intent, place))
+            return
+        self._live_door()
+        from screens.record.intent import IntentScreen
+
+        def begin(said: tuple[str, str] | None) -> None:
+            if said is None:
+                self.open_home()
+            else:
+                self.open_live(asking.begun(*said))
+
+        self.push_screen(IntentScreen(intent, fixed=bool(intent) and not asking.own), begin)
 
     def forked(self, trace_id: str, index: int, change: Change) -> Session:
         """A session, not yet entered, that goes on from a step (from 0) of a stored run; not for the UI thread."""

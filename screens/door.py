@@ -27,9 +27,7 @@ def task_spec(name: str, settings: Settings) -> Spec:
 
     task = library.task(name)
     persona = library.persona(task.persona, task.log) if task.persona else None
-    return Spec(
-        task, persona, person=settings.person, seat=settings.seat, pace=settings.pace, device=settings.device
-    )
+    return Spec(task, persona, person=settings.person, seat=settings.seat, pace=settings.pace, device=settings.device)
 
 
 class LiveDoor(Screen[None]):
@@ -59,10 +57,12 @@ class LiveDoor(Screen[None]):
 
     def enter(self, session: Session) -> None:
         """Shows a session that is built."""
+        from lab.spec import PERSON
         from screens.live.live import LiveScreen
+        from screens.record.record import RecordScreen
 
         try:
-            screen = LiveScreen(session)
+            screen = RecordScreen(session) if session.spec.agent == PERSON else LiveScreen(session)
         except LabError as error:
             self._say(f"{error.sentence}\n\nEsc goes back to Home.")
             return

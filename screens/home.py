@@ -18,14 +18,17 @@ from lab.errors import LabError
 from lab.records import Summary
 from lab.settings import Settings
 from screens.describe import one_line
+from screens.devices import Devices
 from screens.lines import Lines
 from screens.seats import may_author, may_debug, may_run
-from screens.shelves import Devices, Runs, TaskLine, Tasks
+from screens.shelves import Runs, TaskLine, Tasks
 
 if TYPE_CHECKING:
     from screens.app import LabApp
     from store.store import Store
 
+_LOOK = 2.0
+"""Seconds between two looks for phones."""
 PAGE = 200
 """Runs read at once; more are read as the cursor nears the end of those."""
 
@@ -84,6 +87,12 @@ class HomeScreen(Screen[None]):
 
         tasks: list[TaskLine]
 
+    @dataclass
+    class PhonesRead(Message):
+        """What adb knows: serial, state and model of each phone."""
+
+        phones: list[tuple[str, str, str]]
+
     def __init__(self, store: Store, settings: Settings) -> None:
         super().__init__()
         self.store = store
@@ -100,7 +109,7 @@ class HomeScreen(Screen[None]):
             if may_run(self.settings.seat):
                 with Vertical(id="side"):
                     yield Tasks(id="tasks")
-                    yield Devices(id="devices")
+                    yield Devices(id="devices", chosen=self.settings.device)
         with Horizontal(id="filter-row"):
             yield Static("Filter:", id="filter-word")
             yield Input(placeholder="task, agent, persona, status or id", id="filter", compact=True)
@@ -115,14 +124,17 @@ class HomeScreen(Screen[None]):
         for devices in self.query(Devices):
             devices.border_title = "Devices"
         self.query_one(Runs).focus()
+        if self.query(Devices):
+            self.set_interval(_LOOK, self._look_for_phones)
 
     def on_screen_resume(self) -> None:
         """What is shown may have grown while another room was looked at."""
         app = cast("LabApp", self.app)
         self.query_one(Runs).live = app.session.trace_id if app.session is not None and app.run_is_live else None
         for devices in self.query(Devices):
-            devices.busy = app.run_is_live
+            devices.busy = app.session.spec.device if app.session is not None and app.run_is_live else ""
             devices.changed()
+            self._look_for_phones()
         self.call_after_refresh(self._read_first)
 
     # -- reading ---------------------------------------------------------------------------------------------
@@ -190,6 +202,27 @@ class HomeScreen(Screen[None]):
             tasks.border_title = f"Tasks  {tasks.count}"
             tasks.changed()
 
+    def _look_for_phones(self) -> None:
+        if self.is_current:
+            self._read_phones()
+
+    @work(thread=True, exclusive=True, group="phones")
+    def _read_phones(self) -> None:
+        """What adb knows, where it runs; to look is no reason to start it."""
+        from lab.devices.found import found
+
+        try:
+            phones = [(one.serial, one.state, one.model) for one in found(start=False)]
+        except LabError:
+            phones = []  # `hitlab doctor` says what is wrong with adb
+        self.post_message(self.PhonesRead(phones))
+
+    def on_home_screen_phones_read(self, message: PhonesRead) -> None:
+        for devices in self.query(Devices):
+            devices.found(message.phones)
+            if self.focused is devices:
+                self._say_next()
+
     # -- what Enter does -------------------------------------------------------------------------------------
 
     @on(Lines.Highlighted)
@@ -233,8 +266,19 @@ class HomeScreen(Screen[None]):
                 if tasks.current.broken:
                     raise LabError(f"task {tasks.current.name}", tasks.current.broken)
                 app.open_task(tasks.current.name)
-            case Devices() as devices if devices.busy:
+            case Devices() as devices if devices.current.serial == devices.busy:
                 app.action_show("live")
+            case Devices() as devices if devices.current.serial != devices.chosen:
+                self._choose_phone(devices)
+
+    def _choose_phone(self, devices: Devices) -> None:
+        row = devices.current
+        if not row.ready:
+            raise LabError(f"phone {row.serial}", f"is {row.state}", "`hitlab doctor` says what to do.")
+        devices.chosen = row.serial
+        cast("LabApp", self.app).choose_phone(row.serial)
+        devices.changed()
+        self._say_next()
 
     def action_replay(self) -> None:
         """Plays the run under the cursor back, open or not."""

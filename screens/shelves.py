@@ -1,4 +1,4 @@
-"""What Home lists: runs, tasks, phones; each list knows what Enter does on its line."""
+"""What Home lists: runs and tasks; each list knows what Enter does on its line."""
 
 from __future__ import annotations
 
@@ -142,8 +142,8 @@ class Tasks(Lines):
     HELP = """\
 # Tasks
 
-Tasks that come with hitlab, and their kind. **Enter** runs one on the embedded phone with the rule agent; its
-questions come to you; `a` opens its design. Your own: `hitlab live FILE.yaml`.
+Tasks that come with hitlab, and their kind. **Enter** runs one with the rule agent, on the phone that is
+marked under Devices; its questions come to you; `a` opens its design. Your own: `hitlab live FILE.yaml`.
 """
     empty = "No tasks found."
 
@@ -172,33 +172,6 @@ questions come to you; `a` opens its design. Your own: `hitlab live FILE.yaml`.
         if task.broken:
             return Content.assemble((f"{task.name}  ", ""), ("cannot be read", "$text-error"))
         return Content.assemble((f"{task.kind:<13}", MUTED), (one_line(task.title), ""))
-
-
-class Devices(Lines):
-    """The phones a run can be made on."""
-
-    HELP = """\
-# Devices
-
-The embedded phone is always there: it is drawn by hitlab itself and starts with each run.
-"""
-
-    def __init__(self, id: str) -> None:
-        super().__init__(id=id, classes="pane")
-        self.busy = False
-        """Whether a live run holds the embedded phone."""
-
-    @property
-    def count(self) -> int:
-        return 1
-
-    def next_words(self) -> str:
-        """What Enter does on this line."""
-        return "Enter: go to the live run on it" if self.busy else "Enter on a task starts a run on this phone"
-
-    def paint(self, index: int, width: int) -> Content:
-        state = "● live" if self.busy else "○ ready"
-        return Content.assemble(("embedded phone  ", ""), (state, "$text-success" if self.busy else MUTED))
 
 
 def _cell(text: str, column: Column) -> str:
