@@ -34,9 +34,9 @@ def nearest(tree: UiTree, at: tuple[int, int], most: int = 9) -> list[Near]:
     What lies under something else, so that a tap on its middle would reach that, is left out.
     """
     screen = screen_box(tree)
-    targets = [node for node in tree.nodes() if _reacts(node) and node.bounds.cut(screen).area]
+    targets = [node for node in tree.nodes() if reacts(node) and node.bounds.cut(screen).area]
     inside = {id(below) for target in targets for below in target.walk() if below is not target}
-    bare = [n for n in tree.nodes() if n.label.strip() and not _reacts(n) and id(n) not in inside and n.bounds.area]
+    bare = [n for n in tree.nodes() if n.label.strip() and not reacts(n) and id(n) not in inside and n.bounds.area]
     hit = _topmost(tree, at, targets) or _topmost(tree, at, bare)
     found = [] if hit is None else [_near(hit, at, screen, hit=True)]
     for group in (targets, bare):
@@ -48,7 +48,7 @@ def nearest(tree: UiTree, at: tuple[int, int], most: int = 9) -> list[Near]:
 def _near(node: Node, at: tuple[int, int], screen: Bounds, *, hit: bool = False) -> Near:
     away = _away(node.bounds, at)
     dp = away * _DP_ACROSS / max(1, screen.width)
-    return Near(node, words_of(node), role_of(node), round(away), round(dp), hit, _reacts(node))
+    return Near(node, words_of(node), role_of(node), round(away), round(dp), hit, reacts(node))
 
 
 def words_of(node: Node) -> str:
@@ -64,7 +64,7 @@ def role_of(node: Node) -> str:
     return node.cls.rpartition(".")[2] or "View"
 
 
-def _reacts(node: Node) -> bool:
+def reacts(node: Node) -> bool:
     return node.enabled and (node.clickable or node.long_clickable or node.checkable or node.cls.endswith("EditText"))
 
 

@@ -1,0 +1,57 @@
+"""An act that is held before it is done: in which words it is shown, and what else the same touch could be."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+from lab.hiding import HIDDEN, secret
+from lab.nearest import screen_box
+from lab.recording import reason_words
+from lab.turn import Action
+from lab.uitree import UiTree
+from screens.describe import action_words
+
+_POINTED: tuple[Literal["click", "double_tap", "long_press"], ...] = ("click", "double_tap", "long_press")
+_WAYS: tuple[Literal["down", "up", "left", "right"], ...] = ("down", "up", "left", "right")
+_WAITS: tuple[int, ...] = (1000, 3000, 10000)
+
+
+def held_words(action: Action, tree: UiTree) -> str:
+    """One act in a line; a password stays hidden, and impossible says why."""
+    if action.kind == "status" and action.status == "infeasible":
+        return f"report: impossible, {reason_words(action.text or '')}"
+    return action_words(shown(action, tree), tree)
+
+
+def shown(action: Action, tree: UiTree) -> Action:
+    """The act as it may be seen."""
+    return msgspec.structs.replace(action, text=HIDDEN) if secret(action, tree) else action
+
+
+def scroll_on(tree: UiTree) -> Action:
+    """A scroll further down, in the largest list there is, else in the middle of the screen."""
+    lists = [node for node in tree.nodes() if node.scrollable]
+    box = max((node.bounds for node in lists), key=lambda bounds: bounds.area, default=screen_box(tree))
+    return Action("scroll", at=box.center, direction="down")
+
+
+def wait_on() -> Action:
+    """The shortest wait."""
+    return Action("wait", ms=_WAITS[0])
+
+
+def otherwise(action: Action) -> Action | None:
+    """The same touch done in the next way: double, long; further up; for longer. None where there is only one."""
+    if action.kind in ("click", "double_tap", "long_press"):
+        kinds = _POINTED
+        kind = kinds[(kinds.index(action.kind) + 1) % len(kinds)]
+        return msgspec.structs.replace(action, kind=kind)
+    if action.kind == "scroll" and action.direction is not None:
+        way = _WAYS[(_WAYS.index(action.direction) + 1) % len(_WAYS)]
+        return msgspec.structs.replace(action, direction=way)
+    if action.kind == "wait":
+        longer = next((ms for ms in _WAITS if ms > (action.ms or 0)), _WAITS[0])
+        return msgspec.structs.replace(action, ms=longer)
+    return None

@@ -1,0 +1,182 @@
+"""What is asked before a demonstration: the intent in one sentence, and the kind of place one is in."""
+
+from __future__ import annotations
+
+import unicodedata
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+from textual import events, on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.content import Content
+from textual.message import Message
+from textual.screen import Screen
+from textual.widgets import Footer, Input, Static
+
+from lab.errors import LabError
+from lab.plain import plain
+from lab.recording import PLACES, checked, to_demonstrate
+from lab.spec import Spec
+from screens.lines import Lines
+
+OWN = "somewhere else, in your own words"
+
+
+class Asking(NamedTuple):
+    """A recording whose intent and place may still have to be said; `own` is whether no task is behind it.
+
+    `intent` and `place` were given beforehand; empty is the task's own, where it has one.
+    """
+
+    spec: Spec
+    intent: str = ""
+    place: str = ""
+    own: bool = True
+
+    @property
+    def said(self) -> tuple[str, str]:
+        """The intent and the place as far as they are known."""
+        task = self.spec.task
+        return (self.intent or ("" if self.own else task.instruction)), self.place or task.place
+
+    def begun(self, intent: str, place: str) -> Spec:
+        """The recording, all said."""
+        task = to_demonstrate(None if self.own else self.spec.task, intent, place)
+        return self.spec._replace(task=task)
+
+
+class Places(Lines):
+    """The categories of places, the first nine by a digit, and one's own words."""
+
+    HELP = """\
+# Where you are
+
+The kind of place you are in, as FingerTip-20K tells them apart. **Arrows** move, **Enter** takes one, a **digit** one
+of the first nine; the last line is for your own words.
+"""
+
+    @dataclass
+    class Digit(Message):
+        """One of the first nine."""
+
+        index: int
+
+    def __init__(self) -> None:
+        super().__init__(id="places")
+
+    @property
+    def count(self) -> int:
+        return len(PLACES) + 1
+
+    def paint(self, index: int, width: int) -> Content:
+        digit = f"{index + 1}" if index < 9 else " "
+        return Content.assemble((digit, "bold underline"), f"  {PLACES[index] if index < len(PLACES) else OWN}")
+
+    def on_key(self, event: events.Key) -> None:
+        """A digit, in whatever width an input method writes it."""
+        character = event.character or ""
+        number = unicodedata.decimal(character, 0) if len(character) == 1 else 0
+        if 1 <= number <= 9:
+            event.stop()
+            self.go(number - 1)
+            self.post_message(self.Digit(number - 1))
+
+
+class IntentScreen(Screen[tuple[str, str] | None]):
+    """A small form: gives the intent and the place, or None where it was left. `fixed` is an intent that stands."""
+
+    HELP = """
+    Say in one sentence what you want to do on your phone, and in what kind of place you are. **Enter** goes on from
+    each line; after the last one the recording begins. **Esc** leaves.
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "leave", "Leave", id="intent.leave", tooltip="No recording"),
+    ]
+
+    def __init__(self, intent: str = "", place: str = "", *, fixed: bool = False) -> None:
+        super().__init__()
+        self._given, self._fixed = intent, fixed
+        self._intent = Input(
+            intent, id="intent-text", placeholder="such as: Tell Noor that I come at ten", compact=True
+        )
+        self._places = Places()
+        self._own = Input(place, id="intent-own", placeholder="the kind of place you are in", compact=True)
+
+    def compose(self) -> ComposeResult:
+        with Vertical(id="intent", classes="pane"):
+            yield Static("What do you want to do on the phone? In one sentence:", classes="ask", markup=False)
+            if self._fixed:
+                yield Static(plain(self._given), id="intent-fixed", markup=False)
+            else:
+                yield self._intent
+            yield Static("In what kind of place are you?", classes="ask", markup=False)
+            yield self._places
+            yield self._own
+            yield Static("", id="intent-wrong", markup=False)
+        yield Footer(show_command_palette=False)
+
+    def on_mount(self) -> None:
+        self.query_one("#intent").border_title = "A demonstration"
+        self._own.display = bool(self._own.value)
+        self._places.styles.height = self._places.count
+        if self._fixed or self._given:
+            self._places.focus()
+        else:
+            self._intent.focus()
+
+    @on(Input.Submitted, "#intent-text")
+    def _said(self) -> None:
+        if self._check():
+            self._places.focus()
+
+    @on(Lines.Chosen, "#places")
+    def _chosen(self, message: Lines.Chosen) -> None:
+        if message.index < len(PLACES):
+            self._begin(PLACES[message.index])
+        else:
+            self._own.display = True
+            self._own.focus()
+
+    @on(Places.Digit)
+    def _digit(self, message: Places.Digit) -> None:
+        self._begin(PLACES[message.index])
+
+    @on(Input.Submitted, "#intent-own")
+    def _own_words(self, message: Input.Submitted) -> None:
+        if message.value.strip():
+            self._begin(message.value)
+        else:
+            self._wrong("Write the kind of place, or take one of the list.")
+
+    def _begin(self, place: str) -> None:
+        if not self._check():
+            self._intent.focus()
+            return
+        try:
+            self.dismiss((self._words, checked(place, "place")))
+        except LabError as error:
+            self._wrong(error.sentence)
+
+    @property
+    def _words(self) -> str:
+        return self._given if self._fixed else checked(self._intent.value, "intent")
+
+    def _check(self) -> bool:
+        """Whether there is an intent; says what is wrong with it otherwise."""
+        try:
+            wrong = "" if self._words else "Say first what you want to do."
+        except LabError as error:
+            wrong = error.sentence
+        self._wrong(wrong)
+        return not wrong
+
+    def _wrong(self, words: str) -> None:
+        self.query_one("#intent-wrong", Static).update(plain(words))
+
+    def action_leave(self) -> None:
+        if self.query("HelpPanel"):
+            self.app.action_hide_help_panel()
+        else:
+            self.dismiss(None)

@@ -1,0 +1,170 @@
+"""What can be tapped, as a list that is filtered by words: touching the phone without a mouse."""
+
+from __future__ import annotations
+
+import unicodedata
+from dataclasses import dataclass
+
+from textual import events, on
+from textual.app import ComposeResult
+from textual.containers import Vertical
+from textual.content import Content
+from textual.message import Message
+from textual.widgets import Input
+
+from lab.nearest import role_of
+from lab.plain import plain
+from lab.uitree import Node, UiTree
+from lab.wording import name_of, tappable
+from screens.lines import Lines
+
+MUTED = "$foreground-muted"
+_MOST, _MOST_SHORT = 9, 5
+"""Lines seen at once, in a high and in a low terminal."""
+
+
+class NodeLines(Lines, can_focus=False):
+    """The nodes that fit, the first nine by a digit; keys come from the filter above."""
+
+    empty = "Nothing that can be tapped fits these words."
+    DEFAULT_CSS = """
+    NodeLines { height: auto; }
+    """
+
+    def __init__(self) -> None:
+        super().__init__(id="node-lines")
+        self.rows: list[Node] = []
+
+    @property
+    def count(self) -> int:
+        return len(self.rows)
+
+    def paint(self, index: int, width: int) -> Content:
+        node = self.rows[index]
+        digit = (f"{index + 1}" if index < 9 else " ", "bold underline")
+        tail = f"  {plain(role_of(node), lines=False)}"
+        words = name_of(node) or "(no words)"
+        room = max(8, width - 3 - len(tail))
+        mark = "› " if index == self.cursor else "  "
+        return Content.assemble(digit, mark, (Content(words).truncate(room, ellipsis=True).plain, ""), (tail, MUTED))
+
+
+class NodeFilter(Input):
+    """Words that a node must hold; arrows move in the list below, a digit in the empty line takes one of it."""
+
+    HELP = """
+    What can be tapped here, in reading order. Type words to find it, **arrows** move, **Enter** takes it; a **digit**
+    takes one of the first nine while nothing is typed. **Esc** goes back.
+    """
+
+    @dataclass
+    class Moved(Message):
+        """The line above or below."""
+
+        by: int
+
+    @dataclass
+    class Digit(Message):
+        """One of the first nine lines, from 1."""
+
+        number: int
+
+    async def _on_key(self, event: events.Key) -> None:
+        character = event.character or ""
+        number = unicodedata.decimal(character, 0) if len(character) == 1 else 0
+        if event.key in ("up", "down"):
+            self.post_message(self.Moved(1 if event.key == "down" else -1))
+        elif not self.value and number:
+            self.post_message(self.Digit(number))
+        else:
+            return await super()._on_key(event)
+        event.stop()
+        event.prevent_default()
+
+
+class NodePicker(Vertical):
+    """A filter and what fits it."""
+
+    DEFAULT_CSS = """
+    NodePicker { height: auto; display: none; }
+    """
+
+    @dataclass
+    class Taken(Message):
+        """This node is to be tapped."""
+
+        node: Node
+
+    @dataclass
+    class Aimed(Message):
+        """This node is under the cursor; None: none is."""
+
+        node: Node | None
+
+    def __init__(self) -> None:
+        super().__init__(id="nodes")
+        self._tappable: list[tuple[str, Node]] = []
+        self._filter = NodeFilter(id="node-filter", compact=True, placeholder="words of what you want to tap")
+        self._lines = NodeLines()
+
+    def compose(self) -> ComposeResult:
+        yield self._filter
+        yield self._lines
+
+    def open(self, tree: UiTree) -> None:
+        """Lists what can be tapped on this screen, and takes the keys."""
+        self._tappable = [(" ".join(n.label for n in node.walk()).casefold(), node) for node in tappable(tree)]
+        self.display = True
+        self._filter.clear()
+        self._filter.focus()
+        self._fill()
+
+    def close(self) -> None:
+        """Takes the list away."""
+        self.display = False
+
+    def _fill(self) -> None:
+        words = self._filter.value.casefold().split()
+        self._lines.rows = [node for text, node in self._tappable if all(word in text for word in words)]
+        most = _MOST_SHORT if self.screen.has_class("-short") else _MOST
+        self._lines.styles.height = max(1, min(most, self._lines.count))
+        self._lines.set_reactive(Lines.cursor, 0)
+        self._lines.changed()
+        self._lines.scroll_to(y=0, animate=False)
+        self._aim()
+
+    def _aim(self) -> None:
+        rows = self._lines.rows
+        self.post_message(self.Aimed(rows[self._lines.cursor] if rows else None))
+
+    @on(Input.Changed)
+    def _typed(self, message: Input.Changed) -> None:
+        message.stop()
+        if self.display:
+            self._fill()
+
+    @on(NodeFilter.Moved)
+    def _moved(self, message: NodeFilter.Moved) -> None:
+        message.stop()
+        self._lines.go(self._lines.cursor + message.by)
+
+    @on(Lines.Highlighted)
+    def _highlighted(self, message: Lines.Highlighted) -> None:
+        message.stop()
+        if self.display:
+            self._aim()
+
+    @on(NodeFilter.Digit)
+    def _digit(self, message: NodeFilter.Digit) -> None:
+        message.stop()
+        self._take(message.number - 1)
+
+    @on(Input.Submitted)
+    @on(Lines.Chosen)
+    def _chosen(self, message: Message) -> None:
+        message.stop()
+        self._take(self._lines.cursor)
+
+    def _take(self, number: int) -> None:
+        if number < self._lines.count:
+            self.post_message(self.Taken(self._lines.rows[number]))

@@ -1,0 +1,294 @@
+"""A demonstration while it is made: a person works the phone as the agent, and puts each step into words."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar, cast
+
+from textual import events, on
+from textual.actions import SkipAction
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Container, Horizontal
+from textual.screen import Screen
+from textual.widgets import Footer, Input
+
+from lab.plain import plain
+from lab.session import Session
+from lab.trace import Acting, Ended, Flagged, Paused, Resumed, Step
+from lab.turn import Action
+from lab.uitree import UiTree
+from screens.clock import Clock, span
+from screens.describe import one_line
+from screens.live.banner import Banner
+from screens.live.keys import keys_of
+from screens.live.seat import Seat
+from screens.live.watch import Happened, Refused, Turn, Watch
+from screens.phone.fit import room
+from screens.phone.mirror import Mirror
+from screens.phone.touch import Touch, marks_of, touched
+from screens.record.desk import Desk
+from screens.record.result import Told
+from screens.record.steps import StepList
+from screens.seats import may_replay
+
+if TYPE_CHECKING:
+    from screens.app import LabApp
+
+MORE = Binding.Group("More", compact=True)
+_PHONE = 1080, 2400
+"""The shape that the phone's pane is made for."""
+_TICK, _PATIENCE = 0.5, 2.0
+"""Seconds between two looks at the clock, and that leaving waits, at most, for the last writes."""
+
+
+class RecordScreen(Screen[None]):
+    """The phone at the left; at the right the intent, the steps so far, and the act that is held."""
+
+    HELP = """
+    You show how it is done. Touch the phone: the act is **held**, with the instruction that it carries out written
+    beneath; **Enter** does and records both, **Esc** drops it, another touch takes its place. `f` finishes: complete,
+    answered, or impossible. `x` says that a step was a slip. **ctrl+x** pauses; leaving keeps the recording open.
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+x", "pause", "Pause", priority=True, id="run.pause", tooltip="The recording stands still"),
+        Binding("ctrl+x", "end", "End unfinished", priority=True, id="run.end",
+                tooltip="The recording is over, and not finished"),
+        Binding("ctrl+r", "go_on", "Go on", priority=True, id="run.resume", tooltip="The recording goes on"),
+        Binding("slash", "nodes", "Find", id="record.nodes", tooltip="A list of what can be tapped, found by words"),
+        Binding("x", "slip", "Slip", id="record.slip", tooltip="The step just made, or under the cursor, was a slip"),
+        Binding("enter", "next", "Next", show=False, id="run.next", tooltip="On from here, after the end"),
+        Binding("y", "copy_id", "Copy id", show=False, group=MORE, id="run.copy", tooltip="Copy this recording's id"),
+        Binding("escape", "back", "Back", show=False, group=MORE, id="run.back", tooltip="One step back, nothing lost"),
+    ]  # fmt: skip
+    AUTO_FOCUS = "#desk-keys"
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-normal"), (160, "-wide")]
+    VERTICAL_BREAKPOINTS = [(0, "-short"), (32, "-tall")]
+
+    def __init__(self, session: Session, *, clock: Clock | None = None) -> None:
+        super().__init__()
+        self.session = session
+        self._clock = clock or Clock()
+        self._watch = Watch(session, self)
+        self._banner, self._mirror = Banner(), Mirror(id="phone")
+        self._seat = Seat(session.spec, session.agent.actor, knows=False)
+        self._steps = StepList()
+        self._desk = Desk(self._clock, quick=session.spec.quick, tree=self._tree)
+        self._told = Told()
+        self._began = self._clock.seconds()
+        self._paused = False
+        self._acting: Action | None = None
+        self._ended: Ended | None = None
+        self._bound: tuple[bool, ...] = ()
+
+    def compose(self) -> ComposeResult:
+        yield self._banner
+        with Horizontal(id="panes"):
+            yield self._mirror
+            with Container(id="beside"):
+                yield self._seat
+                yield self._steps
+                yield self._desk
+                yield self._told
+        yield Footer(show_command_palette=False)
+
+    # -- beginning and leaving -------------------------------------------------------------------------------
+
+    def on_mount(self) -> None:
+        self._mirror.border_title = "Phone"
+        self._mirror.interactive = False
+        self._seat.border_title = "Intent"
+        self._seat.unfold("task")
+        self._tell()
+        self.call_after_refresh(self._begin)
+
+    def _begin(self) -> None:
+        self._began = self._clock.seconds()
+        self._watch.begin(self._mirror.post_frame)
+        self.set_interval(_TICK, self._tell)
+
+    def on_unmount(self) -> None:
+        self._watch.close(_PATIENCE)
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Gives the phone the width that its shape asks for; in a low terminal more, so that its words fit."""
+        width, height = event.size
+        border = 0 if height < 32 else 2
+        columns, self._mirror.zoom = room(_PHONE, height - 3 - border // 2, width // 2, width // 2 + 2 - border)
+        self._mirror.styles.width = columns + border
+
+    # -- what happens ----------------------------------------------------------------------------------------
+
+    @on(Happened)
+    def _happened(self, message: Happened) -> None:
+        event = message.event
+        match event:
+            case Paused() | Resumed():
+                self._paused = isinstance(event, Paused)
+                self._turned()
+            case Acting():
+                self._acting = event.action
+            case Step():
+                self._acting = None
+                self._mirror.mark([])
+                self._steps.add(event)
+                if event.error:
+                    self.notify(plain(event.error), title="Not done", severity="error", markup=False)
+            case Flagged():
+                self._steps.flag(event.index, event.on)
+            case Ended():
+                self._end(event)
+        self._tell()
+
+    def _end(self, event: Ended) -> None:
+        self._ended = event
+        self._desk.close()
+        self._mirror.interactive = self._mirror.typing = False
+        self._told.ended(self.session.store, self.session.trace_id, replays=self._replays)
+
+    @on(Refused)
+    def _refused(self, message: Refused) -> None:
+        if message.last:
+            self._desk.close()
+            self._told.failed(message.error)
+        else:
+            error = message.error
+            self.notify(plain(error.said), title=plain(error.title), severity="error", markup=False)
+        self._tell()
+
+    @on(Turn)
+    def _turned(self) -> None:
+        """Whether the phone is the person's has changed."""
+        mine = self.session.turns.waiting is not None and not self._paused and not self.session.over
+        self._mirror.interactive = self._mirror.typing = mine
+        self._desk.turn(mine)
+        self._tell()
+
+    def _tree(self) -> UiTree:
+        """The newest tree there is of what the phone shows."""
+        waiting = self.session.turns.waiting
+        return self._watch.tree or (waiting.tree if waiting is not None else UiTree())
+
+    # -- the person's hands ----------------------------------------------------------------------------------
+
+    @on(Mirror.Tapped)
+    @on(Mirror.Dragged)
+    @on(Mirror.Wheeled)
+    def _touched(self, message: Touch) -> None:
+        if self._desk.ready:
+            self._desk.hold(touched(message))
+
+    @on(Mirror.Typed)
+    def _typed(self, message: Mirror.Typed) -> None:
+        self._desk.type(message.text)
+
+    @on(Mirror.Key)
+    def _key(self, message: Mirror.Key) -> None:
+        self._desk.key(message.name)
+
+    @on(Desk.Aimed)
+    def _aimed(self, message: Desk.Aimed) -> None:
+        self._mirror.mark(marks_of(message.action))
+
+    @on(Desk.Done)
+    def _done(self, message: Desk.Done) -> None:
+        screen = self.session.turns.waiting
+        if self._paused or screen is None or not self.session.turns.answer(screen, message.proposed):
+            self.notify("The phone is not yours yet; what you hold is kept.", severity="warning", markup=False)
+            return
+        self._desk.done()
+        self._desk.turn(False)
+        self._mirror.interactive = self._mirror.typing = False
+
+    # -- keys ------------------------------------------------------------------------------------------------
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        over = self.session.over
+        match action:
+            case "pause":
+                return not self._paused and not over
+            case "end" | "go_on":
+                return self._paused and not over
+            case "nodes":
+                return not over and self._desk.ready
+            case "slip":
+                return not over and self._steps.count > 0
+            case "next":
+                return over
+        return True
+
+    def action_pause(self) -> None:
+        self.session.control.pause()
+        self._watch.do(self.session.pause)
+
+    def action_go_on(self) -> None:
+        self._watch.do(self.session.go_on)
+
+    def action_end(self) -> None:
+        self._watch.do(self.session.stop)
+
+    def action_nodes(self) -> None:
+        self._desk.list_nodes()
+
+    def action_slip(self) -> None:
+        """Says that a step was a slip, or takes that back."""
+        step = self._steps.current
+        if step is not None:
+            on = step.index not in self._steps.slips
+            self._watch.do(lambda: self.session.flag(step.index, on))
+
+    @property
+    def _replays(self) -> bool:
+        return may_replay(self.session.spec.seat)
+
+    def action_next(self) -> None:
+        """After the end to the replay, or for a participant back."""
+        app = cast("LabApp", self.app)
+        if self._replays and self.session.failure is None:
+            app.open_replay(self.session.trace_id)
+        else:
+            app.open_home()
+
+    def action_back(self) -> None:
+        """Out of what was opened last; from the phone to its keys; from there to Home, with the recording open."""
+        if self.query("HelpPanel"):
+            self.app.action_hide_help_panel()
+        elif self._desk.back():
+            return
+        elif isinstance(self.focused, Mirror | Input) and not self.session.over:
+            self._desk.focus_keys()
+        else:
+            raise SkipAction  # the app's own: to Home, with the recording open
+
+    def action_copy_id(self) -> None:
+        self.app.copy_to_clipboard(self.session.trace_id)
+        self.notify("The recording's id is copied.", markup=False)
+
+    # -- what stands above -----------------------------------------------------------------------------------
+
+    def _tell(self) -> None:
+        """The banner, and which keys there are."""
+        self.set_class(self._paused and not self.session.over, "-paused")
+        steps = self._steps.count
+        self._banner.left = self._state()
+        now = self._clock.seconds()
+        taken = span(self.session.spent / 1000 + now - self._began)
+        self._banner.right = f"{steps} {'step' if steps == 1 else 'steps'}   {taken}"
+        bound = (self._paused, self.session.over, self._desk.ready, steps > 0)
+        if bound != self._bound:  # the footer is built anew each time
+            self._bound = bound
+            self.refresh_bindings()
+
+    def _state(self) -> str:
+        if self.session.failure is not None:
+            return "■ stopped: nothing more can be kept"
+        if self._ended is not None:
+            return "■ this recording is over"
+        end, on = (keys_of(self, binding)[0] for binding in ("run.end", "run.resume"))
+        trouble = self.session.device.trouble
+        if trouble is not None:
+            return f"‖ {one_line(trouble.sentence)} (goes on by itself when it is well)"
+        if self._paused:
+            return f"‖ paused: {on} goes on, {end} again ends it unfinished"
+        if self._desk.ready:
+            return "● recording: your turn"
+        return "● recording: the phone acts ..." if self._acting else "● recording: reading the screen ..."

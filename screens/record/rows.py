@@ -1,0 +1,97 @@
+"""What a person who demonstrates can choose from: the phone's keys, how it ends, why it is impossible."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from rich.text import Text
+from textual.binding import BindingType
+
+from screens.live.choices import Choice, Choices, picks
+
+COMPLETE, ANSWER, IMPOSSIBLE = "complete", "answer", "impossible"
+
+
+class Grid(Choices):
+    """Choices in as few rows as they fit, in columns of one width."""
+
+    def _places(self, width: int) -> list[tuple[int, int, int]]:
+        sizes = [cell.cell_len for cell in self._cells()]
+        column = max(sizes) + 2
+        across = self._across(width)
+        return [(n % across * column, n // across, size) for n, size in enumerate(sizes)]
+
+    def _across(self, width: int) -> int:
+        """How many stand side by side; as even as their rows allow."""
+        count = len(self.CHOICES)
+        most = max(1, (width + 2) // (max(cell.cell_len for cell in self._cells()) + 2))
+        return -(-count // -(-count // most))
+
+    def action_line(self, by: int) -> None:
+        across = self._across(self.size.width)
+        if self.cursor >= 0 and 0 <= self.cursor + by * across < len(self.CHOICES):
+            self.cursor += by * across
+        else:
+            super().action_line(by * len(self.CHOICES))
+
+    def render(self) -> Text:
+        text, cells = Text(), self._cells()
+        for cell, (left, row, _) in zip(cells, self._places(self.size.width), strict=True):
+            if left == 0 and row:
+                text.append("\n")
+            text.append(" " * (left - len(text.plain.rpartition("\n")[2]))).append_text(cell)
+        return text
+
+
+class PhoneKeys(Grid):
+    """What is done beside touching the phone."""
+
+    HELP = """
+    Your turn: tap, hold, drag and scroll on the phone with the mouse, or take one of these by its digit or its
+    underlined letter. `/` lists what can be tapped, for those who have no mouse. Nothing is done before **Enter**,
+    except in a quick recording.
+    """
+    GROUP = "record"
+    CHOICES = (
+        Choice("navigate_back", "b", "back", "The phone's back key"),
+        Choice("navigate_home", "h", "home", "The phone's home key"),
+        Choice("press_recent", "r", "recent", "The apps opened lately"),
+        Choice("keyboard_enter", "e", "enter", "The keyboard's enter key"),
+        Choice("input_text", "t", "type", "Text for the field that has the cursor"),
+        Choice("open_app", "o", "open app", "An app by its name"),
+        Choice("scroll", "s", "scroll", "Further down, or another way by ctrl+t"),
+        Choice("wait", "w", "wait", "For the phone"),
+        Choice("finish", "f", "finish", "It is done, answered, or impossible"),
+    )
+    BINDINGS: ClassVar[list[BindingType]] = [*picks(GROUP, CHOICES)]
+
+
+class FinishRow(Choices):
+    """How a demonstration ends."""
+
+    HELP = """
+    How it ends: the intent is fulfilled, or its question answered, or it cannot be done as asked. **Esc** goes back.
+    """
+    GROUP = "finish"
+    CHOICES = (
+        Choice(COMPLETE, "c", "complete", "What was intended is done"),
+        Choice(ANSWER, "a", "answer", "What was asked is found; say it"),
+        Choice(IMPOSSIBLE, "i", "impossible", "It cannot be done as asked"),
+    )
+    BINDINGS: ClassVar[list[BindingType]] = [*picks(GROUP, CHOICES)]
+
+
+class ReasonRow(Choices):
+    """Why it is impossible; the choices' names are the codes that are stored."""
+
+    HELP = """
+    Why it is impossible. It violates a convention: no app is used that way. It cannot be completed: something that it
+    needs is not there. It is ambiguous: it can be understood in several ways. **Esc** goes back.
+    """
+    GROUP = "reason"
+    CHOICES = (
+        Choice("violates-convention", "v", "violates a convention", "No app is used that way"),
+        Choice("cannot-complete", "c", "cannot be completed", "Something that it needs is not there"),
+        Choice("ambiguous", "a", "ambiguous", "It can be understood in several ways"),
+    )
+    BINDINGS: ClassVar[list[BindingType]] = [*picks(GROUP, CHOICES)]

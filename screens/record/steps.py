@@ -1,0 +1,75 @@
+"""The steps of a demonstration so far: what each carried out, and which were slips."""
+
+from __future__ import annotations
+
+from textual.content import Content
+
+from lab.trace import Step
+from screens.describe import action_words, one_line
+from screens.lines import Lines
+
+MUTED = "$foreground-muted"
+_ROOMY = 56
+"""Columns from which the action is named beside its instruction."""
+
+
+class StepList(Lines):
+    """One line a step, the newest in sight."""
+
+    HELP = """\
+# Steps
+
+What you have done so far, and the instruction that each step carries out. `x` says that the step under the cursor was
+a slip of the hand, or that it was none: a phone cannot undo it, but who reads the demonstration should know.
+**!** failed.
+"""
+    empty = "No step yet."
+
+    def __init__(self) -> None:
+        super().__init__(id="steps", classes="pane")
+        self.rows: list[Step] = []
+        self.slips: set[int] = set()
+        self.border_title = "Steps"
+
+    @property
+    def count(self) -> int:
+        return len(self.rows)
+
+    @property
+    def current(self) -> Step | None:
+        """The step under the cursor."""
+        return self.rows[self.cursor] if self.rows else None
+
+    def add(self, step: Step) -> None:
+        """One more step was made; it is the one under the cursor."""
+        self.rows.append(step)
+        self.changed()
+        self.go(self.count - 1)
+
+    def flag(self, index: int, on: bool) -> None:
+        """The step with this index (from 0) was a slip, or was none."""
+        (self.slips.add if on else self.slips.discard)(index)
+        self.refresh()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """There is nothing more to open."""
+        return action != "choose"
+
+    def paint(self, index: int, width: int) -> Content:
+        step = self.rows[index]
+        action = step.action or step.proposed.action
+        done = action_words(action, step.before.tree)
+        slip = step.index in self.slips
+        mark = "!" if step.error else "s" if slip else " "
+        said = one_line(step.proposed.instruction) or done
+        digits = len(str(self.rows[-1].index + 1))
+        parts: list[tuple[str, str]] = [
+            (f"{step.index + 1:>{digits}} ", MUTED),
+            (f"{mark} ", "bold $text-error" if step.error else "bold $text-warning"),
+            (said, "strike" if slip else ""),
+        ]
+        if slip:
+            parts.append(("  slip", "$text-warning"))
+        if width >= _ROOMY and done.replace('"', "").casefold() != said.casefold():
+            parts.append((f"  {done}", MUTED))
+        return Content.assemble(*parts)
