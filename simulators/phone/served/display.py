@@ -13,6 +13,7 @@ from simulators.phone.app import State
 from simulators.phone.boxes import Window
 from simulators.phone.installed import APPS
 from simulators.phone.phone import Drawn, Phone
+from simulators.phone.served.motion import Motion
 from simulators.phone.stage import activity
 from simulators.phone.theme import HEIGHT, STATUS_BAR, WIDTH
 from simulators.phone.tree import tree
@@ -30,6 +31,7 @@ class Display:
 
     Every app of this phone insists on portrait, so landscape shows its picture scaled and letterboxed (Android's size
     compatibility mode). `rotation` is 0 to 3; `awake` is False while the screen is off: black, and deaf to touches.
+    `finger` is the one that touches it.
     """
 
     def __init__(self, phone: Phone) -> None:
@@ -37,6 +39,7 @@ class Display:
         self._rotation = 0
         self._awake = True
         self._wide: tuple[Drawn, Image] | None = None
+        self.finger = Motion(self)
 
     @property
     def rotation(self) -> int:

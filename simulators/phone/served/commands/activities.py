@@ -1,0 +1,152 @@
+"""`am` and `monkey`: starting and stopping apps. Source: AOSP, ActivityManagerShellCommand.java, Monkey.java."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+
+from lab.turn import Action
+from simulators.phone.app import App
+from simulators.phone.installed import APPS
+from simulators.phone.served.commands.call import Call, Command, Refused
+from simulators.phone.served.commands.installed import ADB_KEYBOARD, LAUNCHER, by_package, pid, selected
+from simulators.phone.served.commands.packages import answering
+
+_NOT_STARTED = "Warning: Activity not started, its current task has been brought to the front"
+
+
+def am(call: Call) -> int:
+    kind, *args = call.args or ["help"]
+    match kind:
+        case "start" | "start-activity":
+            return _start(call, args)
+        case "force-stop" | "kill" | "stop-app":
+            app = by_package(args[-1]) if args else None
+            if app is not None and kind != "kill":
+                call.display.stop(app.id)
+            return 0
+        case "broadcast":
+            return _broadcast(call, args)
+        case "get-current-user":
+            call.say("0")
+            return 0
+        case "startservice" | "start-foreground-service":
+            raise Refused("Error: Not found; no service started.")
+    raise Refused(f"Unknown command: {kind}", 255)
+
+
+def _intent(options: dict[str, str], args: list[str]) -> str:
+    """An intent as it is written out."""
+    words = [
+        ("act", options.get("-a")),
+        ("cat", options.get("-c") and f"[{options['-c']}]"),
+        ("dat", options.get("-d")),
+    ]
+    words += [("pkg", options.get("-p")), ("cmp", options.get("-n"))]
+    extras = ["(has extras)"] if any(arg in ("--es", "--ez", "--ei", "-e") for arg in args) else []
+    return " ".join(["Intent {", *(f"{name}={word}" for name, word in words if word), *extras, "}"])
+
+
+def _start(call: Call, args: list[str]) -> int:
+    apps, options = answering(args)
+    wait = "-W" in options
+    if "-S" in options and apps:
+        call.display.stop(apps[0].id)
+    if not any(arg.startswith("-") for arg in args):
+        options["-n" if "/" in (args or [""])[0] else "-p"] = (args or [""])[0]
+    call.say(f"Starting: {_intent(options, args)}")
+    if not apps or (len(apps) > 1 and not options.get("-p")):
+        if "-n" in options:
+            package, _, activity = options["-n"].partition("/")
+            whole = package + activity if activity.startswith(".") else activity
+            call.complain("Error type 3")
+            raise Refused(f"Error: Activity class {{{package}/{whole}}} does not exist.")
+        raise Refused(f"Error: Activity not started, unable to resolve {_intent(options, args)}")
+    before = call.display.activity
+    _open(call, apps[0])
+    warm = before.startswith(f"{apps[0].package}/")
+    if warm:
+        call.complain(_NOT_STARTED)
+    if wait:
+        state = "UNKNOWN (0)" if warm else "COLD"
+        call.say(f"Status: ok\nLaunchState: {state}\nActivity: {call.display.activity}\nTotalTime: 312\nWaitTime: 318")
+        call.say("Complete")
+    return 0
+
+
+def _open(call: Call, app: App) -> None:
+    if app.id == LAUNCHER:
+        call.display.perform(Action("navigate_home"))
+    else:
+        call.display.perform(Action("open_app", app=app.package))
+
+
+def _broadcast(call: Call, args: list[str]) -> int:
+    """Told to all who listen: on this phone only an ADB keyboard, where one is enabled and selected."""
+    _, options = answering(args)
+    call.say(f"Broadcasting: {_intent(options, args).replace(' }', ' flg=0x400000 }')}")
+    if selected(call.services) == ADB_KEYBOARD:
+        text = next((args[i + 2] for i, arg in enumerate(args[:-2]) if arg == "--es"), "")
+        match options.get("-a"):
+            case "ADB_INPUT_TEXT":
+                call.display.type(text)
+            case "ADB_INPUT_B64":
+                call.display.type(_spelled(text))
+            case "ADB_CLEAR_TEXT":
+                call.display.choose()
+                call.display.erase()
+    call.say("Broadcast completed: result=0")
+    return 0
+
+
+def _spelled(text: str) -> str:
+    """What base64 spells; nothing where it spells nothing, as the keyboard takes it."""
+    try:
+        return base64.b64decode(text, validate=True).decode()
+    except (binascii.Error, UnicodeDecodeError, ValueError):
+        return ""
+
+
+def monkey(call: Call) -> int:
+    """Only what starts an app: `monkey -p PACKAGE [-c CATEGORY] 1`."""
+    args = list(call.args)
+    for arg in args:
+        call.complain(f"  bash arg: {arg}")
+    package = args[args.index("-p") + 1] if "-p" in args[:-1] else ""
+    app = by_package(package)
+    if not args or not args[-1].isdigit():
+        raise Refused("** Error: Count not specified", 251)
+    call.complain(f"args: [{', '.join(args)}]")
+    if app is None or app.id == LAUNCHER:
+        call.complain("** No activities found to run, monkey aborted.")
+        return 252
+    _open(call, app)
+    call.say(f"Events injected: {args[-1]}")
+    call.say("## Network stats: elapsed time=14ms (0ms mobile, 0ms wifi, 14ms not connected)")
+    return 0
+
+
+def pidof(call: Call) -> int:
+    """The numbers of the processes of apps that were opened."""
+    running = [app.package for app in APPS.values() if app.id in _running(call)]
+    found = [str(pid(name)) for name in call.args if name in running]
+    if found:
+        call.say(" ".join(found))
+    return int(not found)
+
+
+def _running(call: Call) -> list[str]:
+    nav = call.display.phone.look().state["nav"]
+    return [LAUNCHER, nav["app"], *nav["recents"]]
+
+
+def ps(call: Call) -> int:
+    call.say("USER           PID  PPID        VSZ    RSS WCHAN            ADDR S NAME")
+    call.say("root             1     0   10932040   9012 0                   0 S init")
+    for app in APPS.values():
+        if app.id in _running(call):
+            call.say(f"u0_a{pid(app.package) % 100:<10} {pid(app.package)}   712 15872344 140220 0  0 S {app.package}")
+    return 0
+
+
+COMMANDS: dict[str, Command] = {"am": am, "monkey": monkey, "pidof": pidof, "ps": ps}

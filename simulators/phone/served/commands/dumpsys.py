@@ -1,0 +1,221 @@
+"""`dumpsys`: what the system's services say of themselves, as far as it is read by scripts.
+
+The lines are those of Android 14; what older ones said in their place (`mResumedActivity`) is there too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+
+from simulators.phone import keyboard
+from simulators.phone.installed import APPS
+from simulators.phone.served.commands.call import Call, Command, Refused
+from simulators.phone.served.commands.installed import component, packages, path, pid, selected
+from simulators.phone.served.commands.seeing import DENSITY, PHYSICAL_DISPLAY
+from simulators.phone.theme import HEIGHT, WIDTH
+
+
+def dumpsys(call: Call) -> int:
+    args = list(call.args)
+    while args and args[0].startswith("-"):
+        flag = args.pop(0)
+        if flag == "-l":
+            call.say("Currently running services:\n" + "\n".join(f"  {name}" for name in sorted(_SERVICES)))
+            return 0
+        if flag == "-t" and args:
+            args.pop(0)
+    if not args:
+        for name in sorted(_SERVICES):
+            rule = "-" * 79
+            call.say(f"{rule}\nDUMP OF SERVICE {name}:")
+            _SERVICES[name](call, [])
+        return 0
+    if args[0] not in _SERVICES:
+        raise Refused(f"Can't find service: {args[0]}", 0)
+    _SERVICES[args[0]](call, args[1:])
+    return 0
+
+
+def _number(package: str) -> str:
+    """The hash that Android writes before a record's name."""
+    return f"{0x3F2A10 + pid(package) * 4099:x}"
+
+
+def _record(call: Call) -> str:
+    """The activity in front, as ActivityRecord writes itself."""
+    name = call.display.activity
+    package = name.partition("/")[0]
+    return f"ActivityRecord{{{_number(package)} u0 {name} t{pid(package) % 100}}}"
+
+
+def _focus(call: Call) -> str:
+    name = call.display.activity
+    package = name.partition("/")[0]
+    if call.display.phone.look().state["shade"]:
+        return f"Window{{{_number('shade')} u0 NotificationShade}}"
+    return f"Window{{{_number(package)} u0 {name.replace('/', '/' + package)}}}"
+
+
+def _window(call: Call, args: list[str]) -> None:
+    what = args[0] if args else ""
+    if what in ("policy", "p", ""):
+        lit, typing = call.display.awake, call.display.typing
+        call.say("WINDOW MANAGER POLICY STATE (dumpsys window policy)")
+        call.say("    mSafeMode=false mSystemReady=true mSystemBooted=true")
+        call.say(f"    mAwake={_true(lit)} mInteractive={_true(lit)}")
+        call.say(f"    screenState={'SCREEN_STATE_ON' if lit else 'SCREEN_STATE_OFF'}")
+        call.say(f"    mShowingLockscreen=false mShowingDream=false mIsImeShowing={_true(typing)}")
+    if what in ("displays", "d", ""):
+        _window_displays(call)
+    if what in ("windows", "w", ""):
+        call.say("WINDOW MANAGER WINDOWS (dumpsys window windows)")
+        call.say(f"  Window #0 {_focus(call)}:\n    mDisplayId=0 mSession=Session{{8d1f2a0 1800:u0a10107}}")
+        call.say(f"    mHasSurface=true isReadyForDisplay()=true mRotation=ROTATION_{90 * call.display.rotation}")
+    call.say(f"  mCurrentFocus={_focus(call)}\n  mFocusedApp={_record(call)}")
+
+
+def _window_displays(call: Call) -> None:
+    wide, high = call.display.size
+    call.say("WINDOW MANAGER DISPLAY CONTENTS (dumpsys window displays)\n  Display: mDisplayId=0 (organized)")
+    call.say(f"    init={WIDTH}x{HEIGHT} {DENSITY}dpi cur={wide}x{high} app={wide}x{high - 132} rng=1080x984-2268x2172")
+    call.say("    DisplayRotation\n      mCurrentAppOrientation=SCREEN_ORIENTATION_PORTRAIT")
+    call.say(f"      mRotation={call.display.rotation}")
+    ime = f"Window{{{_number('ime')} u0 InputMethod}}"
+    call.say(f"    mInputMethodWindow={ime}\n    imeControlTarget={_focus(call) if call.display.typing else 'null'}")
+
+
+def _activity(call: Call, args: list[str]) -> None:
+    name = call.display.activity
+    package = name.partition("/")[0]
+    if args[:1] == ["top"]:
+        call.say(f"TASK {pid(package) % 100}:{package} id={pid(package) % 100} userId=0")
+        call.say(f"  ACTIVITY {name} {_number(package)} pid={pid(package)}")
+        return
+    call.say("ACTIVITY MANAGER ACTIVITIES (dumpsys activity activities)\nDisplay #0 (activities from top to bottom):")
+    call.say(f"  * Task{{{_number(package)} #{pid(package) % 100} type=standard A=10107:{package} U=0 visible=true}}")
+    call.say(f"    mResumedActivity: {_record(call)}\n  topResumedActivity={_record(call)}")
+    call.say(f"\n  ResumedActivity: {_record(call)}")
+    if args[:1] == ["recents"] or not args:
+        for number, app in enumerate(call.display.phone.look().state["nav"]["recents"]):
+            own = APPS[app].package
+            call.say(f"  * Recent #{number}: Task{{{_number(own)} #{pid(own) % 100} type=standard A=10107:{own}}}")
+
+
+def _true(word: object) -> str:
+    return str(bool(word)).lower()
+
+
+def _input_method(call: Call, args: list[str]) -> None:
+    typing = call.display.typing and call.display.awake
+    call.say("Current Input Method Manager state:\n  Input Methods:")
+    call.say(
+        f"  mCurMethodId={selected(call.services)}\n"
+        f"  mCurId={selected(call.services)} mHaveConnection=true mBoundToMethod=true"
+    )
+    call.say(
+        f"  mShowRequested={_true(typing)} mShowExplicitlyRequested=false mShowForced=false mInputShown={_true(typing)}"
+    )
+    call.say(f"  mImeWindowVis={3 if typing else 0} mIsInputViewShown={_true(typing)} packageName={keyboard.PACKAGE}")
+    call.say(f"  mInteractive={_true(call.display.awake)}")
+
+
+def _display(call: Call, args: list[str]) -> None:
+    wide, high = call.display.size
+    turned, state = call.display.rotation, "ON" if call.display.awake else "OFF"
+    frame = f"Rect(0, 0 - {wide}, {high})"
+    call.say("DISPLAY MANAGER (dumpsys display)\n  mOnlyCore=false\n  mSafeMode=false")
+    call.say(
+        f"  mViewports=[DisplayViewport{{type=INTERNAL, valid=true, isActive={_true(call.display.awake)}, displayId=0, "
+        f"uniqueId='local:{PHYSICAL_DISPLAY}', physicalPort=0, orientation={turned}, logicalFrame={frame}, "
+        f"physicalFrame={frame}, deviceWidth={wide}, deviceHeight={high}}}]"
+    )
+    call.say(
+        f"  mStableDisplaySize=Point({WIDTH}, {HEIGHT})\n\nLogical Displays: size=1\n  Display 0:\n    mDisplayId=0"
+    )
+    call.say(
+        f'    mBaseDisplayInfo=DisplayInfo{{"Built-in Screen", displayId 0, real {WIDTH} x {HEIGHT}, rotation 0, state '
+        f"{state}, density {DENSITY}}}"
+    )
+    call.say(
+        f'    mOverrideDisplayInfo=DisplayInfo{{"Built-in Screen", displayId 0, real {wide} x {high}, '
+        f"rotation {turned}, state {state}, density {DENSITY} (402.0 x 402.0) dpi}}"
+    )
+    call.say(f"\nDisplay States: size=1\n  Display Id=0\n  Display State={state}")
+
+
+def _package(call: Call, args: list[str]) -> None:
+    if not args:
+        call.say("\n".join(f"  Package [{name}] ({_number(name)}):" for name in sorted(packages(call.services))))
+        return
+    name = args[-1]
+    if name not in packages(call.services):
+        call.say(f"Unable to find package: {name}")
+        return
+    own = packages(call.services)[name]
+    app = next((app for app in APPS.values() if app.package == name), None)
+    if app is not None:
+        call.say("Activity Resolver Table:\n  Non-Data Actions:\n      android.intent.action.MAIN:")
+        call.say(f"        {_number(name)} {component(app)} filter {_number(name)[::-1]}")
+        call.say(
+            '          Action: "android.intent.action.MAIN"\n          Category: "android.intent.category.LAUNCHER"'
+        )
+    call.say(f"\nPackages:\n  Package [{name}] ({_number(name)}):\n    userId={10000 + pid(name) % 500}")
+    call.say(
+        f"    codePath={path(name).rpartition('/')[0]}\n    versionCode=1 minSdk=26 targetSdk=34\n    versionName=1.0"
+    )
+    flags = f"[ {'SYSTEM ' if own else ''}HAS_CODE ALLOW_BACKUP ]"
+    call.say(f"    flags={flags}\n    pkgFlags={flags}\n    timeStamp=2026-01-05 09:30:00")
+    call.say(
+        f"    signatures=PackageSignatures{{{_number(name)} version:3, signatures:[5c41a7e2], past signatures:[]}}"
+    )
+    call.say("    firstInstallTime=2026-01-05 09:30:00\n    lastUpdateTime=2026-01-05 09:30:00")
+    call.say("    User 0: ceDataInode=131 installed=true hidden=false suspended=false stopped=false enabled=0")
+
+
+def _battery(call: Call, args: list[str]) -> None:
+    state = call.display.phone.look().state
+    charging = bool(state["charging"])
+    status = 5 if charging and state["battery"] >= 100 else 2 if charging else 3
+    call.say("Current Battery Service state:")
+    call.say(f"  AC powered: false\n  USB powered: {_true(charging)}\n  Wireless powered: false\n  Dock powered: false")
+    call.say("  Max charging current: 500000\n  Max charging voltage: 5000000\n  Charge counter: 3120000")
+    call.say(
+        f"  status: {status}\n  health: 2\n  present: true\n  level: {state['battery']}\n  scale: 100\n  voltage: 4012"
+    )
+    call.say("  temperature: 274\n  technology: Li-ion")
+
+
+def _power(call: Call, args: list[str]) -> None:
+    lit = call.display.awake
+    call.say("POWER MANAGER (dumpsys power)\n\nPower Manager State:")
+    call.say(f"  mWakefulness={'Awake' if lit else 'Asleep'}\n  mWakefulnessChanging=false\n  mIsPowered=true")
+    call.say(f"  mHoldingWakeLockSuspendBlocker=false\n  mHoldingDisplaySuspendBlocker={_true(lit)}")
+    call.say(f"Display Power: state={'ON' if lit else 'OFF'}")
+
+
+def _surface_flinger(call: Call, args: list[str]) -> None:
+    call.say(f'Display {PHYSICAL_DISPLAY} (HWC display 0): port=0 pnpId=LNT displayName="Built-in Screen"')
+
+
+def _notification(call: Call, args: list[str]) -> None:
+    call.say("Current Notification Manager state:\n  Notification List:")
+    for note in call.display.phone.look().state["notifications"]:
+        package = APPS[note["app"]].package
+        call.say(
+            f"    NotificationRecord(0x{_number(package)}: pkg={package} user=UserHandle{{0}} id={note['id']} tag=null)"
+        )
+        call.say(f"      android.title=String ({note['title']})\n      android.text=String ({note['text']})")
+
+
+def _alarm(call: Call, args: list[str]) -> None:
+    now = datetime.fromisoformat(call.display.phone.look().state["clock"])
+    call.say(f"Current Alarm Manager state:\n  nowRTC={round(now.timestamp() * 1000)}={now:%Y-%m-%d %H:%M:%S}")
+
+
+_SERVICES: dict[str, Callable[[Call, list[str]], None]] = {
+    "window": _window, "activity": _activity, "input_method": _input_method, "display": _display,
+    "package": _package, "battery": _battery, "power": _power, "SurfaceFlinger": _surface_flinger,
+    "notification": _notification, "alarm": _alarm,
+}  # fmt: skip
+COMMANDS: dict[str, Command] = {"dumpsys": dumpsys}

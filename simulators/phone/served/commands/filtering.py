@@ -1,0 +1,185 @@
+"""Commands that let lines through: grep, head, tail, wc, sort, uniq, tr, cut, sed's substitution."""
+
+from __future__ import annotations
+
+import re
+
+from simulators.phone.served.commands.call import Call, Command, Refused, decoded, encoded
+
+_CLASSES = {"[:upper:]": "A-Z", "[:lower:]": "a-z", "[:digit:]": "0-9", "[:space:]": " \t\n\r"}
+_MOST_PATTERN = 1000
+
+
+def _lines(call: Call, names: list[str]) -> list[str]:
+    """The lines of files, or of standard input."""
+    data = b"".join(map(call.content, names)) if names else call.stdin()
+    return decoded(data).splitlines()
+
+
+def _put(call: Call, lines: list[str]) -> None:
+    call.io.out(encoded("".join(f"{line}\n" for line in lines)))
+
+
+def _pattern(call: Call, text: str, flags: str) -> re.Pattern[str]:
+    """A basic (or with -E extended) regular expression as Python knows it."""
+    if len(text) > _MOST_PATTERN:
+        raise Refused(f"{call.name}: pattern too long", 2)
+    if "F" in flags:
+        text = re.escape(text)
+    elif "E" not in flags:
+        text = re.sub(r"\\([|+?(){}])|([|+?(){}])", lambda m: m[1] or "\\" + m[2], text)
+    if "w" in flags:
+        text = rf"\b(?:{text})\b"
+    try:
+        return re.compile(text, re.IGNORECASE if "i" in flags else 0)
+    except re.error as error:
+        raise Refused(f"{call.name}: bad REGEX: {error}", 2) from error
+
+
+def grep(call: Call) -> int:
+    args, flags, patterns, most = list(call.args), "E" if call.name == "egrep" else "", [], 1 << 60
+    names: list[str] = []
+    while args:
+        arg = args.pop(0)
+        if arg.startswith("-m"):
+            most = int((arg[2:] or (args.pop(0) if args else "")).strip() or 0)
+        elif arg == "-e" and args:
+            patterns.append(args.pop(0))
+        elif arg.startswith("-") and len(arg) > 1:
+            flags += arg[1:]
+        else:
+            names.append(arg)
+    if not patterns:
+        if not names:
+            raise Refused("grep: no REGEX", 2)
+        patterns = names.pop(0).split("\n")
+    known = [_pattern(call, pattern, flags) for pattern in patterns]
+    found: list[str] = []
+    for number, line in enumerate(_lines(call, names), 1):
+        hits = [hit[0] for one in known for hit in one.finditer(line)]
+        if bool(hits) != ("v" in flags) and len(found) < most:
+            shown = hits if "o" in flags else [line]
+            found += [f"{number}:{one}" if "n" in flags else one for one in shown]
+    if "c" in flags:
+        call.say(str(len(found)))
+    elif "q" not in flags:
+        _put(call, found)
+    return int(not found)
+
+
+def _count(call: Call, default: int) -> tuple[str, list[str]]:
+    """How many, as -n N, -nN or -N says it, and the names of files."""
+    count, names, args = str(default), [], list(call.args)
+    while args:
+        arg = args.pop(0)
+        if arg in ("-n", "-c") and args:
+            count = args.pop(0)
+        elif re.fullmatch(r"-n?[-+]?\d+", arg):
+            count = arg.lstrip("-n")
+        else:
+            names.append(arg)
+    if not re.fullmatch(r"[-+]?\d+", count):
+        raise Refused(f"{call.name}: not a number '{count}'")
+    return count, names
+
+
+def head(call: Call) -> int:
+    count, names = _count(call, 10)
+    _put(call, _lines(call, names)[: int(count)])
+    return 0
+
+
+def tail(call: Call) -> int:
+    count, names = _count(call, 10)
+    lines = _lines(call, names)
+    _put(call, lines[int(count) - 1 :] if count.startswith("+") else lines[len(lines) - min(len(lines), int(count)) :])
+    return 0
+
+
+def wc(call: Call) -> int:
+    flags = "".join(arg[1:] for arg in call.args if arg.startswith("-")) or "lwc"
+    names = [arg for arg in call.args if not arg.startswith("-")]
+    data = b"".join(map(call.content, names)) if names else call.stdin()
+    counts = {"l": data.count(b"\n"), "w": len(data.split()), "c": len(data), "m": len(decoded(data))}
+    call.say(" ".join([str(counts[flag]) for flag in "lwcm" if flag in flags] + names))
+    return 0
+
+
+def sort(call: Call) -> int:
+    flags = "".join(arg[1:] for arg in call.args if arg.startswith("-"))
+    lines = _lines(call, [arg for arg in call.args if not arg.startswith("-")])
+    lines = list(dict.fromkeys(lines)) if "u" in flags else lines
+    number = re.compile(r"\s*(-?\d+)")
+
+    def key(line: str) -> tuple[int, str]:
+        found = number.match(line)
+        return (int(found[1]) if found and "n" in flags else 0, line)
+
+    _put(call, sorted(lines, key=key, reverse="r" in flags))
+    return 0
+
+
+def uniq(call: Call) -> int:
+    lines = _lines(call, [arg for arg in call.args if not arg.startswith("-")])
+    _put(call, [line for i, line in enumerate(lines) if not i or line != lines[i - 1]])
+    return 0
+
+
+def tr(call: Call) -> int:
+    drop = call.args[:1] == ["-d"]
+    sets = [_set(arg) for arg in call.args[drop:]]
+    if len(sets) != 2 - drop:
+        raise Refused("tr: Needs 2 arguments")
+    text = decoded(call.stdin())
+    to = sets[-1] + sets[-1][-1:] * len(sets[0])
+    table = dict.fromkeys(map(ord, sets[0])) if drop else {ord(a): b for a, b in zip(sets[0], to, strict=False)}
+    call.io.out(encoded(text.translate(table)))
+    return 0
+
+
+def _set(text: str) -> str:
+    for name, members in _CLASSES.items():
+        text = text.replace(name, members)
+    text = text.replace("\\n", "\n").replace("\\r", "\r").replace("\\t", "\t")
+    return re.sub(r"(.)-(.)", lambda m: "".join(map(chr, range(ord(m[1]), min(ord(m[2]), ord(m[1]) + 255) + 1))), text)
+
+
+def cut(call: Call) -> int:
+    given = re.findall(r"(?:^|\0)-([dfc])\0?([^\0]*)", "\0".join(call.args))
+    options: dict[str, str] = dict(given)
+    if "f" not in options and "c" not in options:
+        raise Refused("cut: needs -f or -c")
+    lines = []
+    for line in decoded(call.stdin()).splitlines():
+        mark = options.get("d", "\t")
+        parts = line.split(mark) if "f" in options else list(line)
+        chosen: list[str] = []
+        for span in (options.get("f") or options.get("c") or "").split(","):
+            low, dash, high = span.partition("-")
+            begin = int(low) - 1 if low.isdigit() else 0
+            chosen += parts[begin : int(high) if high.isdigit() else len(parts) if dash else begin + 1]
+        lines.append((mark if "f" in options else "").join(chosen))
+    _put(call, lines)
+    return 0
+
+
+def sed(call: Call) -> int:
+    """Only `s/PATTERN/TEXT/[g]`, and `-n Np`."""
+    args = [arg for arg in call.args if arg not in ("-e", "-E", "-r")]
+    line = re.fullmatch(r"(\d+)p", args[1]) if args[:1] == ["-n"] and len(args) > 1 else None
+    if line:
+        _put(call, _lines(call, args[2:])[int(line[1]) - 1 : int(line[1])])
+        return 0
+    found = re.fullmatch(r"s(\W)(.*?)(?<!\\)\1(.*?)(?<!\\)\1(g?)", args[0] if args else "")
+    if not found:
+        raise Refused("sed: this phone's sed only substitutes")
+    pattern = _pattern(call, found[2], "E" if set(call.args) & {"-E", "-r"} else "")
+    text = re.sub(r"(?<!\\)&", r"\\g<0>", found[3])
+    _put(call, [pattern.sub(text, one, count=0 if found[4] else 1) for one in _lines(call, args[1:])])
+    return 0
+
+
+COMMANDS: dict[str, Command] = {
+    "grep": grep, "egrep": grep, "head": head, "tail": tail, "wc": wc, "sort": sort, "uniq": uniq, "tr": tr,
+    "cut": cut, "sed": sed,
+}  # fmt: skip

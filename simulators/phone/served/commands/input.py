@@ -1,0 +1,182 @@
+"""`input`: touches, keys and text from a shell. Source: AOSP, InputShellCommand.java."""
+
+from __future__ import annotations
+
+import re
+
+from lab.turn import Action
+from simulators.phone.served import keys
+from simulators.phone.served.commands.call import Call, Command, Refused, Thrown
+from simulators.phone.served.display import Display
+from simulators.phone.served.motion import LONG, SLOP
+
+_SOURCES = frozenset(
+    ("keyboard", "dpad", "gamepad", "touchscreen", "mouse", "stylus", "trackball", "touchpad", "touchnavigation",
+     "joystick")
+)  # fmt: skip
+_AT = "com.android.server.input.InputShellCommand"
+_ILLEGAL = "java.lang.IllegalArgumentException"
+_DEFAULT_MS = 300
+_USAGE = """Usage: input [<source>] [-d DISPLAY_ID] <command> [<arg>...]
+
+The commands and default sources are:
+      text <string> (Default: touchscreen)
+      keyevent [--longpress|--doubletap|--async|--delay <duration between keycodes in ms>] <key code number or name> ...
+      tap <x> <y> (Default: touchscreen)
+      swipe <x1> <y1> <x2> <y2> [duration(ms)] (Default: touchscreen)
+      draganddrop <x1> <y1> <x2> <y2> [duration(ms)] (Default: touchscreen)
+      press (Default: trackball)
+      roll <dx> <dy> (Default: trackball)
+      motionevent <DOWN|UP|MOVE|CANCEL> <x> <y> (Default: touchscreen)
+      keycombination [-t duration(ms)] <key code 1> <key code 2> ..."""
+
+
+def input_(call: Call) -> int:
+    args = list(call.args)
+    if args and args[0] in _SOURCES:
+        args.pop(0)
+    if args[:1] == ["-d"]:
+        args = args[2:]
+    if not args:
+        call.say(_USAGE)
+        return 0
+    if call.services.faults.deny:
+        raise Thrown(
+            "java.lang.SecurityException",
+            "Injecting input events requires the caller (or the source of the instrumentation, if any) to have the "
+            "INJECT_EVENTS permission.",
+            "com.android.server.input.InputManagerService.injectInputEventToTarget(InputManagerService.java:876)",
+        )
+    kind, *rest = args
+    known = _KINDS.get(kind)
+    if known is None:
+        call.say(f"Unknown command: {kind}")
+        return 0
+    known(call, rest)
+    return 0
+
+
+def _required(args: list[str], kind: str) -> str:
+    if not args:
+        raise Thrown(_ILLEGAL, f'Argument expected after "{kind}"', f"{_AT}.onCommand({_AT.rpartition('.')[2]}.java)")
+    return args.pop(0)
+
+
+def _numbers(kind: str, args: list[str], count: int) -> list[float]:
+    """As many numbers as are needed; Android's parse errors where there are none."""
+    found = []
+    last = kind
+    for _ in range(count):
+        last = _required(args, last)
+        if not re.fullmatch(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?f?", last) or len(last) > 30:
+            raise Thrown(
+                _ILLEGAL,
+                f"Error: Invalid arguments for command: {kind}",
+                f"{_AT}.onCommand(InputShellCommand.java:214)",
+            )
+        found.append(float(last.rstrip("f")))
+    return found
+
+
+def _tap(call: Call, args: list[str]) -> None:
+    x, y = _numbers("tap", args, 2)
+    call.display.perform(Action("click", at=(int(x), int(y))))
+
+
+def _swipe(call: Call, args: list[str]) -> None:
+    """A movement; within a finger's width of where it began it is a tap, or a long press."""
+    x, y, to_x, to_y = _numbers("swipe", args, 4)
+    _move(call.display, x, y, to_x, to_y, _duration(args))
+
+
+def _duration(args: list[str]) -> int:
+    ms = int(_numbers("swipe", args, 1)[0]) if args else -1
+    return _DEFAULT_MS if ms < 0 else ms
+
+
+def _move(display: Display, x: float, y: float, to_x: float, to_y: float, ms: int) -> None:
+    at = display.to_phone(x, y)
+    if at is None:
+        return
+    to = display.near(to_x, to_y)
+    if max(abs(to[0] - at[0]), abs(to[1] - at[1])) > SLOP:
+        display.perform(Action("swipe", at=(int(x), int(y)), to=(int(to_x), int(to_y))))
+    else:
+        display.perform(Action("long_press" if ms >= LONG * 1000 else "click", at=(int(x), int(y))))
+
+
+def _drop(call: Call, args: list[str]) -> None:
+    """Drag and drop begins with a long press; nothing on this phone can be dragged but lists."""
+    x, y, to_x, to_y = _numbers("draganddrop", args, 4)
+    _move(call.display, x, y, to_x, to_y, max(_duration(args), int(LONG * 1000)))
+
+
+def _motion(call: Call, args: list[str]) -> None:
+    kind = _required(args, "motionevent").upper()
+    finger = call.display.finger
+    if kind == "CANCEL":
+        finger.cancel()
+        return
+    if kind not in ("DOWN", "MOVE", "UP"):
+        raise Thrown(_ILLEGAL, f"Unknown action: {kind}", f"{_AT}.getAction(InputShellCommand.java:431)")
+    x, y = _numbers("motionevent", args, 2)
+    {"DOWN": finger.down, "MOVE": finger.move, "UP": finger.up}[kind](x, y)
+
+
+def spoken(text: str) -> str:
+    """What `input text` makes of its word: each `%s` is a space."""
+    return text.replace("%s", " ")
+
+
+def _text(call: Call, args: list[str]) -> None:
+    """Types what a US keyboard has; one character that it has not, and nothing is typed."""
+    text = spoken(_required(args, "text"))
+    if not all(" " <= ch <= "~" or ch in "\n\t" for ch in text):
+        raise Thrown(
+            "java.lang.NullPointerException",
+            "Attempt to get length of null array",
+            f"{_AT}.sendText(InputShellCommand.java:308)",
+        )
+    for i, line in enumerate(text.replace("\t", "").split("\n")):
+        if i:
+            keys.press(call.services, call.display, keys.ENTER)
+        call.display.type(line)
+
+
+def _keyevent(call: Call, args: list[str]) -> None:
+    double, delay = False, 0.0
+    first = _required(args, "keyevent")
+    while first.startswith("--"):
+        double = double or first == "--doubletap"
+        if first == "--delay":
+            delay = _numbers("keyevent", args, 1)[0] / 1000
+        if not args:
+            break
+        first = args.pop(0)
+    for i, name in enumerate([first, *args]):
+        if i and delay:
+            call.io.gone.wait(delay)
+        for _ in range(1 + double):
+            keys.press(call.services, call.display, keys.code_of(name))
+
+
+def _combination(call: Call, args: list[str]) -> None:
+    if args[:1] == ["-t"]:
+        args = args[2:]
+    codes = [keys.code_of(name) for name in args]
+    if len(codes) < 2 or 0 in codes:
+        why = "keycombination requires at least 2 keycodes" if 0 not in codes else f"Unknown keycode: {args[0]}"
+        raise Thrown(_ILLEGAL, why, f"{_AT}.runKeyCombination(InputShellCommand.java:468)")
+    for i, code in enumerate(codes):
+        keys.press(call.services, call.display, code, tuple(codes[:i]))
+
+
+def _no(call: Call, args: list[str]) -> None:
+    raise Refused(f"Error: Unknown command: {call.args[0]}: this phone has no trackball")
+
+
+_KINDS = {
+    "tap": _tap, "swipe": _swipe, "draganddrop": _drop, "motionevent": _motion, "text": _text,
+    "keyevent": _keyevent, "keycombination": _combination, "press": _no, "roll": _no,
+}  # fmt: skip
+COMMANDS: dict[str, Command] = {"input": input_}

@@ -1,0 +1,61 @@
+"""The phone's apps as Android's package manager names them."""
+
+from __future__ import annotations
+
+from simulators.phone import keyboard, system
+from simulators.phone.app import App
+from simulators.phone.installed import APPS
+from simulators.phone.served.services import Services
+
+LAUNCHER = "launcher"
+KEYBOARD = f"{keyboard.PACKAGE}/.Keyboard"
+ADB_KEYBOARD = "com.android.adbkeyboard/.AdbIME"
+"""Types what is broadcast to it; on this phone where `settings` says that it is enabled."""
+_SYSTEM = ("launcher", "settings", "clock", "contacts", "messages", "gallery")
+
+
+def component(app: App) -> str:
+    """What is started when its icon is tapped: `package/.Screen`."""
+    return f"{app.package}/.{''.join(part.title() for part in app.root.split('_'))}"
+
+
+def by_package(package: str) -> App | None:
+    return next((app for app in APPS.values() if app.package == package), None)
+
+
+def by_component(name: str) -> App | None:
+    """The app that a component, written short or long, starts."""
+    package, _, activity = name.partition("/")
+    if activity.startswith(f"{package}."):
+        activity = activity[len(package) :]
+    return next((app for app in APPS.values() if component(app) == f"{package}/{activity}"), None)
+
+
+def packages(services: Services) -> dict[str, bool]:
+    """Every package, and whether it is the system's own."""
+    known = {"android": True, system.PACKAGE: True, "com.android.shell": True, keyboard.PACKAGE: True}
+    known |= {app.package: app.id in _SYSTEM for app in APPS.values()}
+    if ADB_KEYBOARD in keyboards(services):
+        known[ADB_KEYBOARD.partition("/")[0]] = False
+    return known
+
+
+def keyboards(services: Services) -> list[str]:
+    """The enabled input methods."""
+    return services.settings.get(("secure", "enabled_input_methods"), KEYBOARD).split(":")
+
+
+def selected(services: Services) -> str:
+    """The input method that is used."""
+    return services.settings.get(("secure", "default_input_method"), KEYBOARD)
+
+
+def pid(package: str) -> int:
+    """The process that an app has while it runs."""
+    names = [app.package for app in APPS.values()]
+    return 3000 + 17 * names.index(package) if package in names else 1800
+
+
+def path(package: str) -> str:
+    """Where its apk lies."""
+    return f"/data/app/~~{pid(package):x}Qm4w==/{package}-{pid(package):x}Zr==/base.apk"

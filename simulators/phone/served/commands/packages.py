@@ -1,0 +1,128 @@
+"""`pm`, which is `cmd package`: what is installed, and what starts it.
+
+Source: AOSP, PackageManagerShellCommand.java.
+"""
+
+from __future__ import annotations
+
+from simulators.phone.app import App
+from simulators.phone.installed import APPS
+from simulators.phone.served.commands.call import Call, Command, Refused
+from simulators.phone.served.commands.installed import LAUNCHER, by_component, by_package, component, packages, path
+
+_FOUND = "priority=0 preferredOrder=0 match=0x108000 specificIndex=-1 isDefault=false"
+_WORTH = frozenset(("-a", "-c", "-d", "-t", "-n", "-p", "--user", "--query-flags"))
+_MAIN, _HOME, _ICON = "android.intent.action.MAIN", "android.intent.category.HOME", "android.intent.category.LAUNCHER"
+
+
+def pm(call: Call) -> int:
+    kind, *args = call.args or ["help"]
+    known = _KINDS.get(kind)
+    if known is None:
+        raise Refused(f"Unknown command: {kind}", 255)
+    return known(call, args)
+
+
+def _list(call: Call, args: list[str]) -> int:
+    """`list packages [-3] [-s] [-f] [-d] [FILTER]`, sorted."""
+    if args[:1] not in (["packages"], ["package"]):
+        what = args[0] if args else ""
+        if what in ("features", "libraries", "users", "instrumentation", "permissions"):
+            return 0
+        raise Refused(f"Error: unknown list type '{what}'", 255)
+    flags = {arg for arg in args[1:] if arg.startswith("-")}
+    names = [arg for i, arg in enumerate(args[1:], 1) if not arg.startswith("-") and args[i - 1] != "--user"]
+    for package, own in sorted(packages(call.services).items()):
+        if ("-3" in flags and own) or ("-s" in flags and not own) or "-d" in flags:
+            continue
+        if names and names[0] not in package:
+            continue
+        call.say(f"package:{path(package)}={package}" if "-f" in flags else f"package:{package}")
+    return 0
+
+
+def _path(call: Call, args: list[str]) -> int:
+    if not args or args[-1] not in packages(call.services):
+        return 1
+    call.say(f"package:{path(args[-1])}")
+    return 0
+
+
+def _options(args: list[str]) -> tuple[dict[str, str], list[str]]:
+    """What an intent's options say, and its last words: a package, a component, an address."""
+    options, rest, left = {}, [], list(args)
+    while left:
+        arg = left.pop(0)
+        if arg in _WORTH:
+            options[arg] = left.pop(0) if left else ""
+        elif not arg.startswith("-"):
+            rest.append(arg)
+        else:
+            options[arg] = ""
+    return options, rest
+
+
+def answering(args: list[str]) -> tuple[list[App], dict[str, str]]:
+    """The apps whose icons an intent could start, and its options."""
+    options, rest = _options(args)
+    if "-n" in options:
+        app = by_component(options["-n"])
+        return ([app] if app else []), options
+    package = options.get("-p") or (rest[0] if rest else "")
+    if options.get("-c") == _HOME:
+        return [APPS[LAUNCHER]], options
+    if options.get("-a", _MAIN) == "android.intent.action.VIEW" and options.get("-d", "").startswith("http"):
+        return [APPS["browser"]], options
+    if options.get("-a", _MAIN) == "android.settings.SETTINGS":
+        return [APPS["settings"]], options
+    if options.get("-a", _MAIN) != _MAIN:
+        return [], options
+    if package:
+        app = by_package(package.partition("/")[0]) if "/" not in package else by_component(package)
+        return ([app] if app else []), options
+    return [app for app in APPS.values() if app.id != LAUNCHER], options
+
+
+def _resolve(call: Call, args: list[str]) -> int:
+    found, options = answering(args)
+    if not found:
+        call.say("No activity found")
+    elif len(found) > 1:
+        call.say(_FOUND.replace("108000", "0") + "\nandroid/com.android.internal.app.ResolverActivity")
+    else:
+        call.say(_described(found[0], "--brief" in options, ""))
+    return 0
+
+
+def _query(call: Call, args: list[str]) -> int:
+    found, options = answering(args)
+    if "--components" in options:
+        for app in found:
+            call.say(component(app))
+        return 0
+    call.say(f"{len(found)} activities found:" if found else "No activities found")
+    for number, app in enumerate(found):
+        call.say(f"  Activity #{number}:\n{_described(app, '--brief' in options, '    ')}")
+    return 0
+
+
+def _described(app: App, brief: bool, indent: str) -> str:
+    if brief:
+        return f"{indent}{_FOUND}\n{indent}{component(app)}"
+    name = component(app).replace("/", "")
+    return (
+        f"{indent}{_FOUND}\n{indent}ActivityInfo:\n{indent}  name={name}\n{indent}  packageName={app.package}\n"
+        f"{indent}  enabled=true exported=true directBootAware=false"
+    )
+
+
+def _refuse(call: Call, args: list[str]) -> int:
+    """Nothing is installed on, or taken from, this phone."""
+    raise Refused("Failure [INSTALL_FAILED_USER_RESTRICTED: this phone keeps the apps it has]")
+
+
+_KINDS = {
+    "list": _list, "path": _path, "resolve-activity": _resolve, "query-activities": _query, "install": _refuse,
+    "uninstall": _refuse, "clear": _refuse, "grant": _refuse, "disable-user": _refuse,
+}  # fmt: skip
+COMMANDS: dict[str, Command] = {"pm": pm}

@@ -1,0 +1,157 @@
+"""What is on the screen, from a shell: screencap, uiautomator, wm.
+
+Source: AOSP, screencap.cpp, DumpCommand.java with AccessibilityNodeInfoDumper.java, WindowManagerShellCommand.java.
+"""
+
+from __future__ import annotations
+
+import struct
+from xml.sax.saxutils import quoteattr
+
+import msgspec
+
+from lab.uitree import Node, UiTree
+from simulators.phone.boxes import Window
+from simulators.phone.served.commands.call import Call, Command, Refused, encoded
+
+DENSITY = 420
+"""Dots an inch: a pixel that apps count is 2.625 of the phone's."""
+PHYSICAL_DISPLAY = 4619827259835644672
+_RGBA_8888, _SRGB = 1, 1
+_GARBAGE = bytes(range(256)) * 64
+_HEAD = "<?xml version='1.0' encoding='UTF-8' standalone='yes' ?>"
+_DEFAULT_DUMP = "/sdcard/window_dump.xml"
+
+
+def screencap(call: Call) -> int:
+    args, names, png = list(call.args), [], False
+    while args:
+        arg = args.pop(0)
+        if arg == "-d" and args:
+            if args.pop(0) not in ("0", str(PHYSICAL_DISPLAY)):
+                raise Refused("Capturing failed.")
+        elif arg.startswith("-"):
+            png = png or "p" in arg
+        else:
+            names.append(arg)
+    fault = call.services.faults.screencap
+    if fault == "fail":
+        raise Refused("Failed to take screenshot. Status: -38")
+    png = png or any(name.endswith(".png") for name in names)
+    parts = _picture(call, png)
+    if fault:
+        whole = b"".join(parts)
+        parts = [_GARBAGE] if fault == "garbage" else [whole[: len(whole) // 2]]
+    if names:
+        call.write(names[0], b"".join(parts))
+        return 0
+    for part in parts:
+        call.io.out(part)
+    return 0
+
+
+def _picture(call: Call, png: bool) -> list[bytes]:
+    from PIL import Image
+
+    display = call.services.display
+    if png:
+        return [display.png()]
+    size = display.size
+    picture = Image.frombytes("RGB", size, display.rgb()).convert("RGBA")
+    return [struct.pack("<IIII", *size, _RGBA_8888, _SRGB), picture.tobytes()]
+
+
+def uiautomator(call: Call) -> int:
+    if call.args[:1] != ["dump"]:
+        raise Refused(
+            "Usage: uiautomator <subcommand> [options]\n\nAvailable subcommands:\n\ndump: creates an XML dump"
+        )
+    flags = {arg for arg in call.args[1:] if arg.startswith("-")}
+    name = next((arg for arg in call.args[1:] if not arg.startswith("-")), _DEFAULT_DUMP)
+    if call.services.faults.deny:
+        raise Refused("java.lang.SecurityException: You do not have android.permission.RETRIEVE_WINDOW_CONTENT")
+    if call.services.faults.restless:
+        call.complain("ERROR: could not get idle state.")
+        return 0
+    if "--windows" in flags:
+        xml = _windows(call.display.windows(), call.display.rotation, "--compressed" in flags)
+    else:
+        tree = call.services.display.tree()
+        if not tree.roots:
+            call.complain("ERROR: null root node returned by UiTestAutomationBridge.")
+            return 0
+        xml = _HEAD + _hierarchy(tree, "--compressed" in flags)
+    if name in ("/dev/tty", "/dev/stdout"):
+        call.io.out(encoded(xml))
+    else:
+        call.write(name, encoded(xml))
+    call.say(f"UI hierchary dumped to: {name if name == '/dev/tty' else call.path(name)}")
+    return 0
+
+
+def _hierarchy(tree: UiTree, compressed: bool) -> str:
+    if compressed:
+        tree = UiTree(tuple(kept for root in tree.roots for kept in _compressed(root)), tree.rotation)
+    return tree.to_xml().partition("?>")[2]
+
+
+def _compressed(node: Node) -> list[Node]:
+    """A node without those below it that say nothing and do nothing."""
+    below = tuple(kept for child in node.children for kept in _compressed(child))
+    worth = node.label or node.clickable or node.scrollable or node.checkable or node.long_clickable or node.focusable
+    return [msgspec.structs.replace(node, children=below)] if worth else list(below)
+
+
+def _windows(shown: list[tuple[Window, UiTree]], rotation: int, compressed: bool) -> str:
+    """All windows of the display, the uppermost first."""
+    parts = [_HEAD, '<displays><display id="0">']
+    focused = max((i for i, (window, _) in enumerate(shown) if window.owner not in ("system", "keyboard")), default=0)
+    for index, (layer, (window, tree)) in enumerate(reversed(list(enumerate(shown)))):
+        kind = {"system": "TYPE_SYSTEM", "keyboard": "TYPE_INPUT_METHOD"}.get(window.owner, "TYPE_APPLICATION")
+        bounds = tree.roots[0].bounds if tree.roots else window.root.bounds
+        active = str(layer == focused).lower()
+        title = quoteattr({"keyboard": "InputMethod"}.get(window.owner, window.package))
+        parts.append(
+            f'<window index="{index}" id="{layer + 1}" title={title} bounds="[{bounds.left},{bounds.top}]'
+            f'[{bounds.right},{bounds.bottom}]" active="{active}" type="{kind}" layer="{layer}" token="[*]" '
+            f'focused="{active}" accessibility-focused="false">'
+        )
+        parts.append(_hierarchy(msgspec.structs.replace(tree, rotation=rotation), compressed) + "</window>")
+    return "".join([*parts, "</display></displays>"])
+
+
+def wm(call: Call) -> int:
+    match call.args:
+        case ["size"]:
+            call.say("Physical size: 1080x2400")
+        case ["density"]:
+            call.say(f"Physical density: {DENSITY}")
+        case ["size" | "density", "reset"] | ["dismiss-keyguard"]:
+            return 0
+        case ["user-rotation" | "set-user-rotation", *words]:
+            _rotation(call, words)
+        case _:
+            raise Refused(f"Error: unknown command '{' '.join(call.args)}' on this phone", 255)
+    return 0
+
+
+def _rotation(call: Call, words: list[str]) -> None:
+    """`wm user-rotation [-d 0] [free | lock [0-3]]`; without a word it is told."""
+    words = words[2:] if words[:1] == ["-d"] else words
+    settings = call.services.settings
+    if not words:
+        free = settings.get(("system", "accelerometer_rotation"), "1") == "1"
+        call.say("free" if free else f"lock {call.display.rotation}")
+    elif words[0] == "free":
+        settings["system", "accelerometer_rotation"] = "1"
+        call.display.rotation = 0
+    elif words[0] == "lock" and words[1:] in ([], ["0"], ["1"], ["2"], ["3"]):
+        settings["system", "accelerometer_rotation"] = "0"
+        turned = int(words[1]) if len(words) > 1 else call.display.rotation
+        settings["system", "user_rotation"] = str(turned)
+        call.display.rotation = turned
+    else:
+        raise Refused(f"Error: argument needs to be either -d, free or lock, not {words[0]}", 255)
+
+
+COMMANDS: dict[str, Command] = {"screencap": screencap, "uiautomator": uiautomator, "wm": wm}

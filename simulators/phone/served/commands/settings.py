@@ -1,0 +1,150 @@
+"""`settings`, `ime`, `svc` and `content`: what is set on the phone.
+
+Source: AOSP, SettingsService.java, InputMethodManagerService's shell command.
+"""
+
+from __future__ import annotations
+
+from simulators.phone import touch
+from simulators.phone.app import State
+from simulators.phone.boxes import Window
+from simulators.phone.served.commands.call import Call, Command, Refused, Thrown
+from simulators.phone.served.commands.installed import KEYBOARD, keyboards, selected
+
+_SPACES = ("system", "secure", "global")
+_FIRST = {
+    ("system", "accelerometer_rotation"): "1", ("system", "user_rotation"): "0",
+    ("system", "screen_off_timeout"): "600000", ("system", "font_scale"): "1.0",
+    ("system", "screen_brightness_mode"): "0", ("secure", "show_ime_with_hard_keyboard"): "0",
+    ("global", "adb_enabled"): "1", ("global", "device_provisioned"): "1", ("secure", "user_setup_complete"): "1",
+    ("global", "window_animation_scale"): "1", ("global", "transition_animation_scale"): "1",
+    ("global", "animator_duration_scale"): "1", ("global", "stay_on_while_plugged_in"): "0",
+    ("global", "development_settings_enabled"): "1", ("secure", "enabled_input_methods"): KEYBOARD,
+    ("secure", "default_input_method"): KEYBOARD,
+}  # fmt: skip
+_SWITCHES = {("global", "airplane_mode_on"): "airplane_mode", ("global", "wifi_on"): "wifi",
+             ("global", "bluetooth_on"): "bluetooth", ("global", "mobile_data"): "mobile_data"}  # fmt: skip
+"""What the phone's own settings know under another name."""
+_MOST_SETTINGS = 1000
+
+
+def value(call: Call, space: str, key: str) -> str | None:
+    """What a setting is; None where it is not."""
+    own = call.display.phone.look().state["apps"]["settings"]
+    if (space, key) in _SWITCHES:
+        return str(int(bool(own[_SWITCHES[space, key]])))
+    if (space, key) == ("system", "screen_brightness"):
+        return str(round(255 * own["brightness"] / 10))
+    if (space, key) == ("secure", "android_id"):
+        return "5f1c0de5a11ab1e0"
+    return call.services.settings.get((space, key), _FIRST.get((space, key)))
+
+
+def settings(call: Call) -> int:
+    args = list(call.args)
+    if "--user" in args:
+        at = args.index("--user")
+        del args[at : at + 2]
+    kind, space, *rest = [*args, "", ""][:2] + args[2:]
+    if kind not in ("get", "put", "delete", "list", "reset"):
+        raise Refused(f"Invalid command: {kind}", 255)
+    if space not in _SPACES:
+        raise Refused(f"Invalid namespace '{space}'", 255)
+    match kind, rest:
+        case "get", [key, *_]:
+            call.say(value(call, space, key) or "null")
+        case "put", [key, word, *_]:
+            put(call, space, key, word)
+        case "delete", [key, *_]:
+            found = call.services.settings.pop((space, key), None)
+            call.say(f"Deleted {int(found is not None)} rows")
+        case "list", _:
+            known = {k for s, k in [*_FIRST, *_SWITCHES, *call.services.settings] if s == space}
+            for key in sorted(known):
+                call.say(f"{key}={value(call, space, key)}")
+        case _:
+            raise Refused("Bad arguments", 255)
+    return 0
+
+
+def put(call: Call, space: str, key: str, word: str) -> None:
+    """Sets it, and turns or switches what follows it."""
+    if (space, key) in _SWITCHES:
+        switch(call, _SWITCHES[space, key], word not in ("0", "false"))
+        return
+    if len(call.services.settings) >= _MOST_SETTINGS:
+        raise Thrown("java.lang.IllegalStateException", "too many settings", "SettingsProvider")
+    call.services.settings[space, key] = word
+    if space == "system" and key in ("user_rotation", "accelerometer_rotation"):
+        fixed = value(call, "system", "accelerometer_rotation") == "0"
+        turned = value(call, "system", "user_rotation") or "0"
+        call.display.rotation = int(turned) if fixed and turned in "0123" else 0
+
+
+def switch(call: Call, name: str, on: bool) -> None:
+    """Puts one of the phone's own switches where it is wanted."""
+
+    def turns(state: State, shown: list[Window]) -> bool:
+        if bool(state["apps"]["settings"][name]) == on:
+            return False
+        touch.act(state, "system", ("setting", name), shown)
+        return True
+
+    call.display.phone.change(turns)
+
+
+def ime(call: Call) -> int:
+    known = keyboards(call.services)
+    match call.args:
+        case ["list", *flags]:
+            for name in known:
+                package = name.partition("/")[0]
+                call.say(name if "-s" in flags else f"{name}:\n  mId={name} mSettingsActivityName=null\n  {package}")
+        case ["set" | "enable" | "disable" as kind, name]:
+            if name not in known:
+                done = {"set": "selected", "enable": "enabled", "disable": "disabled"}[kind]
+                raise Refused(f"Unknown input method {name} cannot be {done} for user #0", 255)
+            if kind == "set":
+                call.services.settings["secure", "default_input_method"] = name
+                call.say(f"Input method {name} selected for user #0")
+            else:
+                call.say(f"Input method {name}: {'already ' if kind == 'enable' else 'now '}{kind}d for user #0")
+        case ["reset"]:
+            call.services.settings.pop(("secure", "default_input_method"), None)
+            call.say(
+                f"Reset current and enabled IMEs for user #0\n Newly selected input method: {selected(call.services)}"
+            )
+        case _:
+            raise Refused(f"Unknown command: {' '.join(call.args)}", 255)
+    return 0
+
+
+def svc(call: Call) -> int:
+    names = {"wifi": "wifi", "data": "mobile_data", "bluetooth": "bluetooth"}
+    match call.args:
+        case [what, "enable" | "disable" as kind] if what in names:
+            switch(call, names[what], kind == "enable")
+        case ["power", "stayon", _]:
+            return 0
+        case _:
+            raise Refused("Available commands:\n    help\n    power\n    data\n    wifi\n    bluetooth")
+    return 0
+
+
+def content(call: Call) -> int:
+    """`content query --uri content://settings/SPACE [--where "name='KEY'"]`; no other provider answers."""
+    args = list(call.args)
+    uri = args[args.index("--uri") + 1] if "--uri" in args[:-1] else ""
+    space = uri.removeprefix("content://settings/")
+    if args[:1] != ["query"] or space not in _SPACES:
+        call.complain(f"Error while accessing provider:{uri.removeprefix('content://').partition('/')[0]}")
+        raise Refused(f"java.lang.IllegalStateException: Could not find provider: {uri}")
+    where = args[args.index("--where") + 1] if "--where" in args[:-1] else ""
+    wanted = where.partition("=")[2].strip("'\"")
+    known = sorted({k for s, k in [*_FIRST, *call.services.settings] if s == space})
+    for row, key in enumerate(k for k in known if not wanted or k == wanted):
+        call.say(f"Row: {row} _id={row + 1}, name={key}, value={value(call, space, key)}, package=android")
+    return 0
+
+
+COMMANDS: dict[str, Command] = {"settings": settings, "ime": ime, "svc": svc, "content": content}

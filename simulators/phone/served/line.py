@@ -1,0 +1,268 @@
+"""A command line to its parts, as the phone's shell reads it: words with their quotes, pipes, lists, redirections.
+
+A part of POSIX sh, as mksh has it, and `$'...'`; no loops, no conditions. Source: POSIX.1-2017, Shell Command
+Language 2.2 to 2.9; the words of errors are mksh's.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple
+
+
+class Bad(Exception):
+    """The line is none; its text is what mksh says."""
+
+
+class Part(NamedTuple):
+    """A piece of a word: plain text, a parameter's name (with `:-default`), or a command to be replaced by its output.
+
+    `quoted`: neither split into several words nor taken as a pattern.
+    """
+
+    kind: Literal["text", "parameter", "command"]
+    value: str
+    quoted: bool
+
+
+Word = tuple[Part, ...]
+
+
+class Redirect(NamedTuple):
+    """`fd` goes to or comes from the target; `&` is a copy of another one."""
+
+    fd: int
+    how: Literal["<", ">", ">>", "&"]
+    target: Word
+
+
+@dataclass(slots=True)
+class Simple:
+    """One command with its words, or a list in brackets (`body`), which is a shell of its own where `apart`."""
+
+    words: list[Word] = field(default_factory=list)
+    redirects: list[Redirect] = field(default_factory=list)
+    body: Sequence | None = None
+    apart: bool = False
+
+
+class Pipeline(NamedTuple):
+    """Commands whose output is the next one's input; `after` says when it runs: always, or by what came before."""
+
+    after: Literal[";", "&&", "||"]
+    turned: bool
+    commands: list[Simple]
+
+
+Sequence = list[Pipeline]
+
+_OPERATORS = ("&&", "||", ";;", ";", "&", "|", "(", ")", "\n")
+_REDIRECT = re.compile(r"(\d*)(>>|>&|<&|>\||>|<)")
+_NAME = re.compile(r"[A-Za-z_][A-Za-z_0-9]*|[0-9?$#@*!-]")
+_UNKNOWN = ("if", "for", "while", "until", "case", "select", "function", "[[")
+_ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "e": "\x1b", "E": "\x1b", "f": "\f", "v": "\v"}
+
+
+def parse(line: str) -> Sequence:
+    """The commands of a line; `Bad` where it is none."""
+    reader = _Reader(line)
+    found = reader.sequence("")
+    if reader.at < len(line):
+        raise Bad(f"syntax error: unexpected '{line[reader.at]}'")
+    return found
+
+
+class _Reader:
+    def __init__(self, line: str) -> None:
+        self.line = line
+        self.at = 0
+
+    # -- commands ----------------------------------------------------------------------------------------------
+
+    def sequence(self, end: str) -> Sequence:
+        """Pipelines up to `end`: a closing bracket, or the line's end."""
+        found: Sequence = []
+        after: Literal[";", "&&", "||"] = ";"
+        while True:
+            self._skip(lines=True)
+            if self._ends(end):
+                if after != ";":
+                    raise Bad("syntax error: unexpected EOF")
+                return found
+            found.append(self._pipeline(after))
+            operator = self._operator((";", "&&", "||", "&", "\n"))
+            if not operator and not self._ends(end):
+                raise Bad(f"syntax error: unexpected '{self.line[self.at]}'")
+            after = "&&" if operator == "&&" else "||" if operator == "||" else ";"
+
+    def _ends(self, end: str) -> bool:
+        self._skip()
+        if self.at >= len(self.line):
+            if end:
+                raise Bad(f"syntax error: unexpected EOF, no {end!r}")
+            return True
+        return bool(end) and self.line[self.at] == end
+
+    def _pipeline(self, after: Literal[";", "&&", "||"]) -> Pipeline:
+        turned = bool(re.match(r"!\s", self.line[self.at :]))
+        self.at += turned
+        commands = [self._command()]
+        while self._operator(("|",)):
+            self._skip(lines=True)
+            commands.append(self._command())
+        return Pipeline(after, turned, commands)
+
+    def _command(self) -> Simple:
+        self._skip()
+        command = Simple()
+        opened = self.line[self.at : self.at + 1]
+        if opened == "(" or re.match(r"\{\s", self.line[self.at :]):
+            self.at += 1
+            command.apart = opened == "("
+            command.body = self.sequence(")" if command.apart else "}")
+            self.at += 1
+        while True:
+            self._skip()
+            redirect = self._redirect()
+            if redirect is not None:
+                command.redirects.append(redirect)
+            elif self._more() and command.body is None:
+                command.words.append(self._word())
+            else:
+                break
+        if not command.words and not command.redirects and command.body is None:
+            raise Bad(f"syntax error: unexpected '{self.line[self.at : self.at + 1] or 'EOF'}'")
+        if command.words and command.words[0] in [(Part("text", word, False),) for word in _UNKNOWN]:
+            raise Bad(f"syntax error: '{command.words[0][0].value}' is not known to this phone's shell")
+        return command
+
+    def _more(self) -> bool:
+        return self.at < len(self.line) and self.line[self.at] not in "&|;()\n"
+
+    def _skip(self, lines: bool = False) -> None:
+        """Goes on to what is no blank, no comment and no joined line."""
+        while self.at < len(self.line):
+            if self.line.startswith("\\\n", self.at):
+                self.at += 2
+            elif self.line[self.at] in (" \t\n" if lines else " \t"):
+                self.at += 1
+            elif self.line[self.at] == "#":
+                end = self.line.find("\n", self.at)
+                self.at = len(self.line) if end < 0 else end
+            else:
+                return
+
+    def _operator(self, known: tuple[str, ...]) -> str:
+        self._skip()
+        found = next((op for op in _OPERATORS if self.line.startswith(op, self.at)), "")
+        if found not in known:
+            return ""
+        self.at += len(found)
+        return found
+
+    def _redirect(self) -> Redirect | None:
+        found = _REDIRECT.match(self.line, self.at)
+        both = self.line.startswith("&>", self.at)
+        if not found and not both:
+            return None
+        how = found[2] if found else ">"
+        self.at = found.end() if found else self.at + 2
+        self._skip()
+        if not self._more():
+            raise Bad("syntax error: unexpected redirection")
+        target = self._word()
+        if both:
+            return Redirect(-1, ">", target)
+        fd = int(found[1]) if found and found[1] else 0 if how[0] == "<" else 1
+        ways: dict[str, Literal["<", ">", ">>", "&"]] = {"<": "<", ">": ">", ">|": ">", ">>": ">>"}
+        return Redirect(fd, ways.get(how, "&"), target)
+
+    # -- words -------------------------------------------------------------------------------------------------
+
+    def _word(self) -> Word:
+        parts: list[Part] = []
+        while self.at < len(self.line) and self.line[self.at] not in " \t\n&|;()<>":
+            parts.extend(self._piece())
+        return tuple(parts)
+
+    def _piece(self) -> list[Part]:
+        """What begins here: something quoted, something replaced, or plain text."""
+        ch = self.line[self.at]
+        if ch == "\\":
+            self.at += 2
+            taken = self.line[self.at - 1 : self.at]
+            return [] if taken == "\n" else [Part("text", taken or "\\", True)]
+        if ch == "'":
+            return [Part("text", self._up_to("'", self.at + 1), True)]
+        if self.line.startswith("$'", self.at):
+            self.at += 2
+            return [Part("text", self._ansi(), True)]
+        if ch == '"':
+            self.at += 1
+            return self._double()
+        if ch in "$`":
+            return [self._replaced(quoted=False)]
+        begin = self.at
+        while self.at < len(self.line) and self.line[self.at] not in " \t\n&|;()<>\\'\"$`":
+            self.at += 1
+        return [Part("text", self.line[begin : self.at], False)]
+
+    def _up_to(self, mark: str, begin: int) -> str:
+        end = self.line.find(mark, begin)
+        if end < 0:
+            raise Bad("no closing quote")
+        self.at = end + 1
+        return self.line[begin:end]
+
+    def _double(self) -> list[Part]:
+        """Between double quotes: only `$`, a backquote and a backslash before one of these mean anything."""
+        parts, text = [Part("text", "", True)], ""
+        while self.at < len(self.line):
+            ch = self.line[self.at]
+            if ch == '"':
+                self.at += 1
+                return [*parts, Part("text", text, True)]
+            if ch == "\\" and self.line[self.at + 1 : self.at + 2] in ("$", "`", '"', "\\", "\n"):
+                text += self.line[self.at + 1].replace("\n", "")
+                self.at += 2
+            elif ch in "$`":
+                parts += [Part("text", text, True), self._replaced(quoted=True)]
+                text = ""
+            else:
+                text += ch
+                self.at += 1
+        raise Bad("no closing quote")
+
+    def _replaced(self, quoted: bool) -> Part:
+        if self.line[self.at] == "`":
+            return Part("command", self._up_to("`", self.at + 1), quoted)
+        if self.line.startswith("$(", self.at):
+            begin = self.at = self.at + 2
+            self.sequence(")")
+            self.at += 1
+            return Part("command", self.line[begin : self.at - 1], quoted)
+        if self.line.startswith("${", self.at):
+            return Part("parameter", self._up_to("}", self.at + 2), quoted)
+        found = _NAME.match(self.line, self.at + 1)
+        self.at = found.end() if found else self.at + 1
+        return Part("parameter", found[0], quoted) if found else Part("text", "$", True)
+
+    def _ansi(self) -> str:
+        """Between `$'` and `'`: backslashes as in C."""
+        text = ""
+        while self.at < len(self.line):
+            found = re.compile(
+                r"\\(?:x([0-9A-Fa-f]{1,2})|u([0-9A-Fa-f]{1,4})|U([0-9A-Fa-f]{1,8})|([0-7]{1,3})|(.))", re.DOTALL
+            ).match(self.line, self.at)
+            if self.line[self.at] == "'":
+                self.at += 1
+                return text
+            if not found:
+                text += self.line[self.at]
+                self.at += 1
+                continue
+            self.at = found.end()
+            code = next((int(d, 8 if i == 3 else 16) for i, d in enumerate(found.groups()[:4]) if d), None)
+            text += _ESCAPES.get(found[5], found[5]) if code is None else chr(min(code, 0x10FFFF))
+        raise Bad("no closing quote")

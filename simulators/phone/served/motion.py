@@ -1,0 +1,157 @@
+"""A finger on the served phone, as it goes down, moves and goes up: a tap, a long press, or a movement.
+
+Lists follow the finger while it is down. Two quick taps are two taps: on this phone that is what a double tap is.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from lab.turn import Action, Point
+from simulators.phone import scrolling, touch
+from simulators.phone.app import State
+from simulators.phone.boxes import Box, Window
+from simulators.phone.installed import APPS
+from simulators.phone.stage import windows
+from simulators.phone.theme import STATUS_BAR
+
+if TYPE_CHECKING:
+    from simulators.phone.served.display import Display
+
+LONG = 0.5
+"""Seconds after which a finger that stayed where it was is a long press (Android's ViewConfiguration)."""
+SLOP = 24
+"""Pixels of the phone within which a finger stays where it was."""
+
+
+class Motion:
+    """One finger. Places are pixels of the display; any thread may call, one after the other.
+
+    What it does when it goes up is what the same tap, long press or swipe does to the phone as one action.
+    """
+
+    def __init__(self, display: Display) -> None:
+        self._display = display
+        self._lock = threading.RLock()
+        self._start: Point | None = None
+        self._moved = False
+        self._held = False
+        self._list: _List | None = None
+        self._timer: threading.Timer | None = None
+        self._touches = 0
+
+    def down(self, x: float, y: float) -> None:
+        """The finger touches the screen; a touch beside the phone's picture, or of a dark screen, is none."""
+        with self._lock:
+            self.cancel()
+            self._start = self._display.to_phone(x, y) if self._display.awake else None
+            if self._start is not None:
+                self._timer = threading.Timer(LONG, self._hold, [self._touches])
+                self._timer.daemon = True
+                self._timer.start()
+
+    def move(self, x: float, y: float) -> None:
+        """The finger is elsewhere: the list under it comes along."""
+        with self._lock:
+            if self._start is None or self._held:
+                return
+            by = self._by(x, y)
+            if not self._moved and max(abs(by[0]), abs(by[1])) > SLOP:
+                self._moved = True
+                self._unwind()
+                self._list = self._grab(self._start, by)
+            if self._list is not None:
+                self._list.follow(self._display, by)
+
+    def up(self, x: float, y: float) -> None:
+        """The finger leaves: the touch is done."""
+        with self._lock:
+            self.move(x, y)
+            start, by, moved, held, held_list = self._start, self._by(x, y), self._moved, self._held, self._list
+            self._forget()
+            if start is None or held:
+                return
+            if not moved:
+                self._display.phone.perform(Action("click", at=start))
+                return
+            self._display.phone.change(_swipe(start, by, held_list))
+
+    def cancel(self) -> None:
+        """The touch is taken back: lists are where they were. Safe at any time."""
+        with self._lock:
+            if self._list is not None:
+                self._list.follow(self._display, (0, 0))
+            self._forget()
+
+    def _by(self, x: float, y: float) -> Point:
+        if self._start is None:
+            return 0, 0
+        at = self._display.near(x, y)
+        return at[0] - self._start[0], at[1] - self._start[1]
+
+    def _hold(self, number: int) -> None:
+        with self._lock:
+            if self._start is not None and number == self._touches and not self._moved:
+                self._held = True
+                self._display.phone.perform(Action("long_press", at=self._start))
+
+    def _unwind(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _forget(self) -> None:
+        self._unwind()
+        self._touches += 1
+        self._start, self._list, self._moved, self._held = None, None, False, False
+
+    def _grab(self, start: Point, by: Point) -> _List | None:
+        """The list that follows the finger; none where the movement opens or closes the shade."""
+        drawn = self._display.phone.look()
+        box = scrolling.list_at(drawn.windows, start, across=abs(by[0]) > abs(by[1]))
+        shade = drawn.state["shade"] and by[1] < 0
+        pulls = start[1] < STATUS_BAR.bottom and by[1] > abs(by[0])
+        return None if box is None or shade or pulls else _List(box, drawn.state)
+
+
+class _List:
+    """A list under the finger, and where it stood before."""
+
+    def __init__(self, box: Box, state: State) -> None:
+        assert box.scroll is not None
+        self._scroll = box.scroll
+        self._before = state["scroll"].get(box.scroll.key)
+
+    def follow(self, display: Display, by: Point) -> None:
+        """Stands where the finger has brought it."""
+        scroll = self._scroll
+        offset = min(scroll.limit, max(0, scroll.offset - (by[0] if scroll.across else by[1])))
+
+        def moves(state: State, shown: list[Window]) -> bool:
+            if by == (0, 0):
+                self.put_back(state)
+                return True
+            moved = bool(state["scroll"].get(scroll.key) != offset)
+            state["scroll"][scroll.key] = offset
+            return moved
+
+        display.phone.change(moves)
+
+    def put_back(self, state: State) -> None:
+        state["scroll"].pop(self._scroll.key, None)
+        if self._before is not None:
+            state["scroll"][self._scroll.key] = self._before
+
+
+def _swipe(start: Point, by: Point, held: _List | None) -> Callable[[State, list[Window]], bool]:
+    """The whole movement as one action, from where its list stood before."""
+
+    def does(state: State, shown: list[Window]) -> bool:
+        if held is not None:
+            held.put_back(state)
+            shown = windows(state, APPS)
+        return touch.perform(state, shown, Action("swipe", at=start, vector=by))
+
+    return does

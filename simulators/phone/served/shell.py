@@ -1,0 +1,308 @@
+"""The shell of the served phone: what `adb shell` and `adb exec-out` run, as Android's sh would."""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Callable
+from dataclasses import replace
+
+from lab.errors import LabError
+from simulators.phone.served import folders
+from simulators.phone.served.commands.call import Call, Io, Reader, Refused, Thrown, decoded, encoded
+from simulators.phone.served.commands.table import COMMANDS
+from simulators.phone.served.line import Bad, Redirect, Sequence, Simple, parse
+from simulators.phone.served.services import Console, HungUp, Services
+from simulators.phone.served.words import Words
+
+SH = "/system/bin/sh"
+_PROMPT = "lantern:{} $ "
+_HUNG_UP, _INTERRUPTED = 129, 130
+_DEEPEST = 20
+_MOST_LINE = 1 << 20
+_ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z_0-9]*)=")
+_BINARIES = re.compile(r"/(?:system|vendor)/(?:bin|xbin)/(?=[^/]+$)")
+_ENVIRONMENT = {
+    "HOME": "/", "PATH": "/product/bin:/apex/com.android.runtime/bin:/system/bin:/system/xbin", "USER": "shell",
+    "LOGNAME": "shell", "SHELL": "/bin/sh", "EXTERNAL_STORAGE": "/sdcard", "ANDROID_DATA": "/data",
+    "ANDROID_ROOT": "/system", "TMPDIR": "/data/local/tmp", "HOSTNAME": "lantern",
+}  # fmt: skip
+
+
+def run(services: Services, command: str, console: Console) -> int:
+    """Runs one command line (empty: a shell that reads lines from the console) and gives its exit code, 0 to 255."""
+    io = Io(console.read, console.out, console.err, console.gone, console.terminal)
+    if console.terminal:
+        io.out = lambda data: console.out(bytes(data).replace(b"\n", b"\r\n"))
+        io.err = lambda data: console.err(data.replace(b"\n", b"\r\n"))
+    shell = _Shell(services)
+    try:
+        return shell.line(command, io) if command else _talk(shell, io)
+    except _Exit as end:
+        return end.code
+    except HungUp:
+        return _HUNG_UP
+
+
+class _Exit(Exception):
+    def __init__(self, code: int) -> None:
+        super().__init__(code)
+        self.code = code & 0xFF
+
+
+def _talk(shell: _Shell, io: Io) -> int:
+    """A person, or a script on standard input: line by line until `exit` or the end of the input."""
+    typed = bytearray()
+    prompt = encoded(_PROMPT.format(shell.within)) if io.terminal else b""
+    io.out(prompt)
+    while part := io.read(None):
+        for byte in part:
+            if io.terminal and byte == 0x04 and not typed:
+                return shell.status
+            if byte in b"\r\n" and (byte != 0x0D or io.terminal):
+                io.out(b"\n" if io.terminal else b"")
+                line, typed = decoded(bytes(typed)), bytearray()
+                shell.line(line, io)
+                io.out(encoded(_PROMPT.format(shell.within)) if io.terminal else b"")
+            elif io.terminal and byte in (0x03, 0x7F, 0x08):
+                _edit(byte, typed, io, prompt)
+            elif len(typed) < _MOST_LINE:
+                typed.append(byte)
+                io.out(bytes([byte]) if io.terminal else b"")
+    return shell.line(decoded(bytes(typed)), io) if typed else shell.status
+
+
+def _edit(byte: int, typed: bytearray, io: Io, prompt: bytes) -> None:
+    """Backspace takes a character away, Ctrl-C the whole line."""
+    if byte == 0x03:
+        typed.clear()
+        io.out(b"^C\n" + prompt)
+        return
+    while typed and (typed[-1] & 0xC0) == 0x80:
+        typed.pop()
+    if typed:
+        typed.pop()
+        io.out(b"\b \b")
+
+
+class _Shell:
+    def __init__(self, services: Services, depth: int = 0) -> None:
+        self._services = services
+        self._variables = dict(_ENVIRONMENT)
+        self._depth = depth
+        self.within = "/"
+        self.status = 0
+
+    def line(self, line: str, io: Io) -> int:
+        """Runs a line; what is none is said, as mksh says it."""
+        try:
+            commands = parse(line)
+        except (Bad, RecursionError) as error:
+            io.err(encoded(f"{SH}: {error if isinstance(error, Bad) else 'too deep'}\n"))
+            self.status = 1
+            return 1
+        return self._sequence(commands, io)
+
+    def _sequence(self, commands: Sequence, io: Io) -> int:
+        for pipeline in commands:
+            if io.gone.is_set():
+                raise HungUp
+            if pipeline.after == ";" or (pipeline.after == "&&") == (self.status == 0):
+                status = self._pipeline(pipeline.commands, io)
+                self.status = int(not status) if pipeline.turned else status
+        return self.status
+
+    def _pipeline(self, commands: list[Simple], io: Io) -> int:
+        """Each command's output, whole, is the next one's input."""
+        here, status = io, 0
+        for command in commands[:-1]:
+            written = bytearray()
+            status = self._command(command, replace(here, out=written.extend))
+            here = replace(io, read=_once(bytes(written)))
+        status = self._command(commands[-1], here)
+        return status
+
+    def _command(self, command: Simple, io: Io) -> int:
+        files: list[tuple[str, bytearray]] = []
+        try:
+            io = self._redirected(command.redirects, io, files)
+            if command.body is not None:
+                return self._group(command, io)
+            return self._call(command, io)
+        except Refused as refused:
+            io.err(encoded(refused.text + "\n"))
+            return refused.code
+        finally:
+            for path, data in files:
+                if folders.has_room(self._services.files, path, len(data)):
+                    self._services.files[path] = bytes(data)
+
+    def _group(self, command: Simple, io: Io) -> int:
+        assert command.body is not None
+        if not command.apart:
+            return self._sequence(command.body, io)
+        return self._apart(lambda shell: shell._sequence(command.body or [], io))
+
+    def _apart(self, does: Callable[[_Shell], int]) -> int:
+        """Does something in a shell of its own, that begins as this one is."""
+        if self._depth >= _DEEPEST:
+            raise Refused(f"{SH}: too deep")
+        shell = _Shell(self._services, self._depth + 1)
+        shell._variables, shell.within, shell.status = dict(self._variables), self.within, self.status
+        try:
+            return does(shell)
+        except _Exit as end:
+            return end.code
+
+    # -- words -------------------------------------------------------------------------------------------------
+
+    def _words(self) -> Words:
+        return Words(self._parameter, self._output, self._services.files, self.within)
+
+    def _parameter(self, name: str) -> str | None:
+        known = {"?": str(self.status), "$": "4242", "#": "0", "0": SH, "-": "", "!": "", "PWD": self.within}
+        return known.get(name, self._variables.get(name))
+
+    def _output(self, line: str) -> str:
+        written = bytearray()
+        io = Io(_once(b""), written.extend, lambda data: None, threading.Event())
+        self.status = self._apart(lambda shell: shell.line(line, io))
+        return decoded(bytes(written))
+
+    def _redirected(self, redirects: list[Redirect], io: Io, files: list[tuple[str, bytearray]]) -> Io:
+        """The same with its ends elsewhere; what is written to a file is collected in `files`."""
+        for redirect in redirects:
+            target = self._words().one(redirect.target)
+            if redirect.how == "&":
+                io = replace(io, err=io.out) if redirect.fd == 2 else _swapped(io) if target == "2" else io
+            elif redirect.how == "<":
+                io = replace(io, read=_once(self._opened(target)))
+            else:
+                out = self._sink(target, redirect.how == ">>", io, files)
+                io = replace(io, out=out if redirect.fd != 2 else io.out, err=out if redirect.fd != 1 else io.err)
+        return io
+
+    def _opened(self, name: str) -> bytes:
+        path = folders.normal(name, self.within)
+        if path == "/dev/null":
+            return b""
+        if path not in self._services.files:
+            raise Refused(f"{SH}: can't open {name}: No such file or directory")
+        return self._services.files[path]
+
+    def _sink(
+        self, name: str, more: bool, io: Io, files: list[tuple[str, bytearray]]
+    ) -> Callable[[bytes | memoryview], None]:
+        path = folders.normal(name, self.within)
+        if path == "/dev/null":
+            return lambda data: None
+        if path in ("/dev/tty", "/dev/stdout"):
+            return io.out
+        if folders.is_folder(self._services.files, path):
+            raise Refused(f"{SH}: can't create {name}: Is a directory")
+        if not folders.writable(path):
+            raise Refused(f"{SH}: can't create {name}: Read-only file system")
+        data = bytearray(self._services.files.get(path, b"") if more else b"")
+        files.append((path, data))
+        return data.extend
+
+    # -- commands ----------------------------------------------------------------------------------------------
+
+    def _call(self, command: Simple, io: Io) -> int:
+        """Assignments, then a command with its words."""
+        given: dict[str, str] = {}
+        rest = list(command.words)
+        while rest and rest[0] and rest[0][0].kind == "text" and not rest[0][0].quoted:
+            found = _ASSIGNMENT.match(rest[0][0].value)
+            if not found:
+                break
+            given[found[1]] = self._words().one(rest.pop(0))[found.end() :]
+        words = self._words().all(rest)
+        if words:
+            return self._named(words, given, io)
+        self._variables |= given
+        return 0
+
+    def _named(self, words: list[str], given: dict[str, str], io: Io) -> int:
+        name, args = words[0], words[1:]
+        if name in _BUILTINS:
+            return _BUILTINS[name](self, args, given, io)
+        known = COMMANDS.get(_BINARIES.sub("", name))
+        if known is None:
+            path = folders.normal(name, self.within)
+            there = "/" in name and (path in self._services.files or folders.is_folder(self._services.files, path))
+            io.err(encoded(f"{SH}: {name}: {_BARRED if there else _MISSING}\n"))
+            return 126 if there else 127
+        call = Call(self._services, io, name.rpartition("/")[2], args, {**self._variables, **given}, self.within)
+        try:
+            return known(call) & 0xFF
+        except Thrown as thrown:
+            trace = f"\nException occurred while executing '{args[0] if args else ''}':\n{thrown.kind}: "
+            io.err(encoded(f"{trace}{thrown.message}\n\tat {thrown.at}\n"))
+            return 255
+        except LabError as error:
+            raise Refused(f"{name}: {error.message}") from error
+
+    def _cd(self, args: list[str], given: dict[str, str], io: Io) -> int:
+        path = folders.normal(args[0] if args else "/", self.within)
+        if not folders.is_folder(self._services.files, path):
+            raise Refused(f"{SH}: cd: {path}: No such file or directory", 2)
+        self.within = path
+        return 0
+
+    def _exit(self, args: list[str], given: dict[str, str], io: Io) -> int:
+        raise _Exit(int(args[0]) if args and args[0].isdigit() else self.status)
+
+    def _export(self, args: list[str], given: dict[str, str], io: Io) -> int:
+        for arg in args:
+            name, equals, value = arg.partition("=")
+            if equals:
+                self._variables[name] = value
+        return 0
+
+    def _unset(self, args: list[str], given: dict[str, str], io: Io) -> int:
+        for name in args:
+            self._variables.pop(name, None)
+        return 0
+
+    def _eval(self, args: list[str], given: dict[str, str], io: Io) -> int:
+        return self.line(" ".join(args), io)
+
+    def _prefix(self, args: list[str], given: dict[str, str], io: Io) -> int:
+        """`exec`, `nohup`, `env` and `command` before a command: the same as without."""
+        while args and (found := _ASSIGNMENT.match(args[0])):
+            given, args = {**given, found[1]: args[0][found.end() :]}, args[1:]
+        return self._named(args, given, io) if args else 0
+
+    def _sh(self, args: list[str], given: dict[str, str], io: Io) -> int:
+        """Another shell: `sh -c LINE`, `sh FILE`, or lines from standard input."""
+        if args[:1] == ["-c"] and len(args) > 1:
+            line = args[1]
+        elif args:
+            line = decoded(self._opened(args[0]))
+        else:
+            line = decoded(Call(self._services, io, "sh", []).stdin())
+        return self._apart(lambda shell: shell.line(line, io))
+
+
+_MISSING, _BARRED = "inaccessible or not found", "can't execute: Permission denied"
+_BUILTINS: dict[str, Callable[[_Shell, list[str], dict[str, str], Io], int]] = {
+    "cd": _Shell._cd, "exit": _Shell._exit, "export": _Shell._export, "unset": _Shell._unset, "eval": _Shell._eval,
+    "exec": _Shell._prefix, "nohup": _Shell._prefix, "env": _Shell._prefix, "sh": _Shell._sh, SH: _Shell._sh,
+}  # fmt: skip
+
+
+def _swapped(io: Io) -> Io:
+    """Output goes where errors go."""
+    err = io.err
+    return replace(io, out=lambda data: err(bytes(data)))
+
+
+def _once(data: bytes) -> Reader:
+    """Reads `data`, then its end."""
+    left = [data]
+
+    def read(timeout: float | None = None) -> bytes:
+        return left.pop() if left else b""
+
+    return read
