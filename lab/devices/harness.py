@@ -1,0 +1,96 @@
+"""The other end of a served phone's harness: snapshots and faults, which adb cannot carry."""
+
+from __future__ import annotations
+
+import http.client
+import re
+from collections.abc import Mapping
+from typing import Any, NamedTuple, NoReturn
+
+from lab.errors import LabError
+from lab.seams import Trouble
+from lab.wire import decode, encode
+
+_ADDRESS = re.compile(r"(?:http://)?(127\.0\.0\.1|localhost):(\d{1,5})/?")
+_PATIENCE = 15.0
+_MOST = 64 << 20
+_TITLE = "the phone's harness"
+
+
+class _Said(NamedTuple):
+    """A refusal in the harness's own words."""
+
+    title: str
+    message: str
+    hint: str = ""
+
+
+class Harness:
+    """Asks the harness at `url` (as `hitlab phone` prints it), which knows us by `token`; each call within `patience`.
+
+    What it refuses (the token among it) is a `LabError`; that nobody answers is a `Trouble`.
+    """
+
+    def __init__(self, url: str, token: str, patience: float = _PATIENCE) -> None:
+        found = _ADDRESS.fullmatch(url.strip())
+        if found is None or not 0 < int(found[2]) < 1 << 16:
+            raise LabError(_TITLE, f"{url!r} is no address on this machine.", "It is as http://127.0.0.1:8500.")
+        if not token or not token.isascii() or not token.isprintable():
+            raise LabError(_TITLE, "needs the token that `hitlab phone` printed.", "Set HITLAB_HARNESS_TOKEN.")
+        self.url = f"http://{found[1]}:{found[2]}"
+        self._host, self._port = found[1], int(found[2])
+        self._token, self._patience = token, patience
+
+    def health(self) -> dict[str, Any]:
+        """The phone's serial, its rotation, and each fault as it is."""
+        return self._ask("GET", "/health")
+
+    def snapshot(self) -> dict[str, Any]:
+        """The phone's whole state."""
+        return self._ask("GET", "/snapshot")
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Puts a snapshot back."""
+        self._ask("POST", "/restore", state)
+
+    def lay(self, overlay: Mapping[str, Any]) -> None:
+        """Lays a task's `phone` mapping over the state."""
+        self._ask("POST", "/lay", overlay)
+
+    def reset(self) -> None:
+        """The phone as it was when it was served first."""
+        self._ask("POST", "/reset", {})
+
+    def fault(self, name: str, value: object = None) -> None:
+        """Turns a fault, as `simulators.phone.served` names them; `clear` turns all back."""
+        self._ask("POST", "/fault", {"name": name, "value": value})
+
+    def _ask(self, method: str, path: str, value: object = None) -> dict[str, Any]:
+        body = encode(value) if method == "POST" else None
+        headers = {"Authorization": f"Bearer {self._token}", "Content-Type": "application/json"}
+        line = http.client.HTTPConnection(self._host, self._port, timeout=self._patience)
+        try:
+            line.request(method, path, body, headers)
+            answer = line.getresponse()
+            data = answer.read(_MOST + 1)
+        except (OSError, http.client.HTTPException) as error:
+            why = getattr(error, "strerror", None) or str(error) or type(error).__name__
+            raise Trouble(_TITLE, f"{self.url} does not answer ({why}).", "Is `hitlab phone` running?") from error
+        finally:
+            line.close()
+        if len(data) > _MOST:
+            raise LabError(_TITLE, f"{self.url} answers more than a phone holds.")
+        if answer.status != http.client.OK:
+            self._refuse(answer.status, data)
+        found: dict[str, Any] = decode(data, dict[str, Any], f"answer of {self.url}")
+        return found
+
+    def _refuse(self, status: int, data: bytes) -> NoReturn:
+        try:
+            said = _Said(**decode(data, dict[str, str], "refusal"))
+        except (LabError, TypeError):
+            raise LabError(_TITLE, f"{self.url} answers with {status}; it is no phone's harness.") from None
+        if status == http.client.UNAUTHORIZED:
+            hint = "HITLAB_HARNESS_TOKEN is what `hitlab phone` printed."
+            raise LabError(_TITLE, f"{self.url} does not know this token.", hint)
+        raise LabError(said.title, said.message, said.hint)

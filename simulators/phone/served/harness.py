@@ -1,0 +1,172 @@
+"""What adb cannot see of a served phone, for whoever runs the experiment: a loopback HTTP port with a token."""
+
+from __future__ import annotations
+
+import contextlib
+import hmac
+import socket
+import threading
+from collections.abc import Callable
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+from lab.errors import LabError
+from lab.wire import decode, encode
+
+LOOPBACK = "127.0.0.1"
+_MOST_BODY = 32 << 20
+_PATIENCE = 10.0
+"""Seconds for which a client may be silent within one request."""
+_CLIENTS = 16
+
+Answer = Callable[[Any], Any]
+
+
+class Refusal(Exception):
+    """A request that is not taken: the HTTP status, and why."""
+
+    def __init__(self, status: int, error: LabError) -> None:
+        super().__init__(status)
+        self.status, self.error = status, error
+
+
+class HarnessPort:
+    """Serves `answers`, by method and path (`POST /restore`), to those who know the token; JSON both ways.
+
+    Each is called with the request's JSON value (None for GET), on a thread of its own; a `LabError` becomes 400.
+    """
+
+    def __init__(self, token: str, answers: dict[str, Answer], port: int = 0) -> None:
+        self._server = _Server(port, token, answers)
+        self._thread = threading.Thread(target=self._serve, name="served phone harness", daemon=True)
+        self._closed = False
+
+    @property
+    def url(self) -> str:
+        """Where it is."""
+        return f"http://{LOOPBACK}:{self._server.server_port}"
+
+    def start(self) -> None:
+        """Takes requests, on threads of its own."""
+        self._thread.start()
+
+    def _serve(self) -> None:
+        self._server.serve_forever(0.1)
+
+    def close(self) -> None:
+        """Ends it with all its clients; safe twice."""
+        if self._closed:
+            return
+        self._closed = True
+        if self._thread.ident is not None:
+            self._server.shutdown()
+            self._thread.join()
+        self._server.hang_up()
+        self._server.server_close()
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = False
+    block_on_close = True
+
+    def __init__(self, port: int, token: str, answers: dict[str, Answer]) -> None:
+        self.token, self.answers = token.encode(), answers
+        self._clients: set[socket.socket] = set()
+        self._changing = threading.Lock()
+        try:
+            super().__init__((LOOPBACK, port), _Request)
+        except OSError as error:
+            raise LabError(f"port {port}", f"cannot be listened at ({error.strerror})", "Choose another.") from error
+
+    def verify_request(self, request: Any, client_address: Any) -> bool:
+        with self._changing:
+            if len(self._clients) >= _CLIENTS:
+                return False
+            self._clients.add(request)
+        return True
+
+    def shutdown_request(self, request: Any) -> None:
+        with self._changing:
+            self._clients.discard(request)
+        super().shutdown_request(request)
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A client that leaves in the middle is no news; anything else is."""
+        import sys
+
+        if not isinstance(sys.exception(), OSError):
+            super().handle_error(request, client_address)
+
+    def hang_up(self) -> None:
+        with self._changing:
+            clients = list(self._clients)
+        for client in clients:
+            with contextlib.suppress(OSError):
+                client.shutdown(socket.SHUT_RDWR)
+
+
+class _Request(BaseHTTPRequestHandler):
+    server: _Server
+    timeout = _PATIENCE
+    server_version, sys_version = "hitlab", ""
+
+    def do_GET(self) -> None:
+        self._answer()
+
+    def do_POST(self) -> None:
+        self._answer()
+
+    def _answer(self) -> None:
+        try:
+            answer = self._checked()
+            value = self._body() if self.command == "POST" else None
+            self._send(200, answer(value))
+        except Refusal as refusal:
+            self._refuse(refusal.status, refusal.error)
+        except LabError as error:
+            self._refuse(400, error)
+        except (RecursionError, UnicodeError):
+            self._refuse(400, LabError("harness", "the request nests too deep, or is no text."))
+
+    def _refuse(self, status: int, why: LabError) -> None:
+        self._send(status, {"title": why.title, "message": why.message, "hint": why.hint})
+
+    def _checked(self) -> Answer:
+        """What answers this request; a `Refusal` where the asker may not, or there is nothing of that name."""
+        host = self.headers.get("Host", "")
+        if host not in (f"{LOOPBACK}:{self.server.server_port}", f"localhost:{self.server.server_port}"):
+            raise Refusal(403, LabError("harness", "is asked under another name than its own."))
+        kind, _, token = self.headers.get("Authorization", "").partition(" ")
+        told = token.strip().encode("utf-8", "replace")
+        if not hmac.compare_digest(told, self.server.token) or kind.lower() != "bearer":
+            raise Refusal(401, LabError("harness", "the token is not the one it was started with."))
+        answer = self.server.answers.get(f"{self.command} {self.path}")
+        if answer is None:
+            there = ", ".join(self.server.answers)
+            raise Refusal(404, LabError("harness", "there is nothing of that name.", f"There is {there}."))
+        return answer
+
+    def _body(self) -> Any:
+        length = self.headers.get("Content-Length", "")
+        if not length.isascii() or not length.isdigit():
+            raise Refusal(411, LabError("harness", "a request says how long it is."))
+        if int(length) > _MOST_BODY:
+            raise Refusal(413, LabError("harness", f"a request is at most {_MOST_BODY} bytes long."))
+        data = self.rfile.read(int(length))
+        if len(data) < int(length):
+            raise Refusal(400, LabError("harness", "the request was cut short."))
+        if not data:
+            return None
+        return decode(data, Any, "request to the harness")
+
+    def _send(self, status: int, value: Any) -> None:
+        data = encode(value)
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(data)))
+        self.send_header("Cache-Control", "no-store")
+        self.end_headers()
+        self.wfile.write(data)
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Nothing is printed for a request."""

@@ -1,0 +1,157 @@
+"""The embedded phone as adb sees a phone: its screen, shell, files and video behind a loopback port."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping
+from types import TracebackType
+from typing import Any
+
+from lab.errors import LabError
+from simulators.phone.phone import Phone
+from simulators.phone.served import shell
+from simulators.phone.served.adbd import Adbd
+from simulators.phone.served.display import Display
+from simulators.phone.served.faults import Faults
+from simulators.phone.served.harness import HarnessPort
+from simulators.phone.served.services import Services
+
+PROPERTIES = {
+    "ro.product.name": "lantern", "ro.product.device": "lantern", "ro.product.model": "Lantern One",
+    "ro.product.brand": "Lantern", "ro.product.manufacturer": "Lantern", "ro.product.board": "lantern",
+    "ro.product.cpu.abi": "arm64-v8a", "ro.product.cpu.abilist": "arm64-v8a,armeabi-v7a,armeabi",
+    "ro.product.locale": "en-US", "persist.sys.locale": "en-US", "persist.sys.timezone": "Asia/Shanghai",
+    "ro.build.version.release": "15", "ro.build.version.sdk": "35", "ro.build.version.codename": "REL",
+    "ro.build.version.security_patch": "2026-02-05", "ro.build.type": "user", "ro.build.id": "LAN1.260205.001",
+    "ro.build.fingerprint": "Lantern/lantern/lantern:15/LAN1.260205.001/1:user/release-keys",
+    "ro.serialno": "LANTERN1", "ro.boot.serialno": "LANTERN1", "ro.debuggable": "0", "ro.secure": "1",
+    "sys.boot_completed": "1", "dev.bootcomplete": "1", "init.svc.adbd": "running", "init.svc.bootanim": "stopped",
+    "ro.sf.lcd_density": "420",
+}  # fmt: skip
+_LEAST_TOKEN = 8
+
+
+class Served:
+    """Serves a phone from `start` to `close`, or as a context; `port` and `harness_port` 0 take free ones.
+
+    `harness_port` None leaves the harness away. `token` is what the harness asks for; empty makes one up. A `LabError`
+    says which port is taken.
+    """
+
+    def __init__(
+        self,
+        phone: Phone,
+        *,
+        port: int = 0,
+        harness_port: int | None = 0,
+        token: str = "",
+        display: Display | None = None,
+    ) -> None:
+        if token and (len(token) < _LEAST_TOKEN or not token.isascii() or not token.isprintable() or " " in token):
+            said = f"is {_LEAST_TOKEN} or more plain characters without spaces."
+            raise LabError("the harness's token", said, "Leave it out, and one is made up.")
+        self.phone = phone
+        self.faults = Faults()
+        self.display = display or Display(phone)
+        self.services = Services(self.display, self.faults, properties=dict(PROPERTIES))
+        self.token = token or secrets.token_urlsafe(24)
+        self._first = phone.snapshot()
+        self._adbd = Adbd(self.services, shell.run, port)
+        try:
+            self._harness = None if harness_port is None else HarnessPort(self.token, self._answers(), harness_port)
+        except LabError:
+            self._adbd.close()
+            raise
+
+    @property
+    def serial(self) -> str:
+        """What adb connects to, and then calls it."""
+        return self._adbd.serial
+
+    @property
+    def harness_url(self) -> str:
+        """Where its harness is; empty without one."""
+        return self._harness.url if self._harness else ""
+
+    def start(self) -> Served:
+        """Is there for adb, and for the harness, on return."""
+        self._adbd.start()
+        if self._harness:
+            self._harness.start()
+        return self
+
+    def close(self) -> None:
+        """Cuts what is connected and lets go of the ports; no thread is left. The phone stays; safe twice."""
+        if self._harness:
+            self._harness.close()
+        self._adbd.close()
+
+    def __enter__(self) -> Served:
+        return self.start()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def reset(self) -> None:
+        """The phone as it was when this was made, upright and lit, with no file, no setting and no fault."""
+        services = self.services
+        self.faults.clear()
+        services.files.clear()
+        services.settings.clear()
+        services.clipboard = ""
+        self.display.rotation = 0
+        self.display.awake = True
+        self.phone.restore(self._first)
+
+    def fault(self, name: str, value: object) -> None:
+        """Turns a switch of `Faults`, `rotate`s the screen (0 to 3), or `clear`s all; a `LabError` where none is."""
+        if name == "clear":
+            self.faults.clear()
+        elif name == "rotate":
+            if value not in (0, 1, 2, 3) or isinstance(value, bool):
+                raise LabError("fault", f"rotate is 0, 1, 2 or 3, not {value!r}.")
+            self.display.rotation = int(str(value))
+        else:
+            self.faults.turn(name, value)
+
+    def health(self) -> dict[str, Any]:
+        """Who it is and how it is."""
+        return {"serial": self.serial, "rotation": self.display.rotation, "faults": self.faults.state()}
+
+    # -- what the harness asks -------------------------------------------------------------------------------
+
+    def _answers(self) -> dict[str, Any]:
+        return {
+            "GET /health": lambda _: self.health(),
+            "GET /snapshot": lambda _: self.phone.snapshot(),
+            "POST /restore": self._restore,
+            "POST /lay": self._lay,
+            "POST /reset": self._reset,
+            "POST /fault": self._fault,
+        }
+
+    def _restore(self, state: Any) -> dict[str, Any]:
+        self.phone.restore(state)
+        return self.health()
+
+    def _lay(self, overlay: Any) -> dict[str, Any]:
+        if not isinstance(overlay, Mapping):
+            raise LabError("field phone", "is no mapping.")
+        self.phone.lay(dict(overlay))
+        return self.health()
+
+    def _reset(self, _: Any) -> dict[str, Any]:
+        self.reset()
+        return self.health()
+
+    def _fault(self, asked: Any) -> dict[str, Any]:
+        if (
+            not isinstance(asked, Mapping)
+            or not set(asked) <= {"name", "value"}
+            or not isinstance(asked.get("name"), str)
+        ):
+            raise LabError("fault", "is asked for as a name and a value.")
+        self.fault(asked["name"], asked.get("value"))
+        return self.health()
