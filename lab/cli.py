@@ -93,10 +93,15 @@ def build_parser() -> argparse.ArgumentParser:
     _run_commands(commands)
     _batch_commands(commands)
     _debug_commands(commands)
+    _demonstration_command(commands)
     _record_commands(commands)
+    _export_command(commands)
+    _review_command(commands)
+    _privacy_command(commands)
     _author_command(commands)
     _device_command(commands)
     _devices_command(commands)
+    _phone_command(commands)
     _about_commands(commands)
     return parser
 
@@ -251,6 +256,20 @@ def _debug_commands(commands: Commands) -> None:
     _json(family)
 
 
+def _demonstration_command(commands: Commands) -> None:
+    record = _command(commands, "record", "lab.commands.recording:record", "record how you do it: a demonstration")
+    record.add_argument("task", nargs="?", metavar="TASK", help="a built-in task's name or a task file")
+    record.add_argument("--resume", metavar="ID", help="go on with an open recording")
+    record.add_argument("--intent", metavar="TEXT", help="what you want to do, in one sentence (else it is asked for)")
+    record.add_argument(
+        "--place", metavar="CATEGORY", help="the kind of place you are in: residence, office, school ..."
+    )
+    record.add_argument("--quick", action="store_true", help="each touch acts at once, with a suggested instruction")
+    record.add_argument("--seat", choices=("participant", "designer", "developer"), help="who sits here")
+    record.add_argument("--as", dest="person", metavar="CODE", help="your study code (never a name)")
+    _phone(record)
+
+
 def _record_commands(commands: Commands) -> None:
     traces = _command(commands, "traces", "lab.commands.records:traces", "list the runs in a database")
     traces.add_argument("--limit", type=int, metavar="N", help="only the newest N")
@@ -262,13 +281,59 @@ def _record_commands(commands: Commands) -> None:
 
     bring = _command(commands, "import", "lab.commands.records:bring", "bring in recorded runs")
     bring.add_argument("paths", nargs="+", metavar="PATH", help="folders or files; runs are found inside folders")
-    bring.add_argument("--format", choices=("knowu",), help="read as this format instead of detecting it")
+    bring.add_argument("--format", choices=("knowu", "jsonl"), help="read as this format instead of detecting it")
     _json(bring)
 
     pack = _command(commands, "pack", "lab.commands.records:pack", "copy a database whole, safe while it is in use")
     pack.add_argument("out", metavar="OUT.db", help="the copy; must not exist")
     pack.add_argument("--no-images", action="store_true", help="leave the screenshots out")
     _json(pack)
+
+
+def _export_command(commands: Commands) -> None:
+    export = _command(commands, "export", "lab.commands.exporting:export", "write whole runs into a folder")
+    export.add_argument("run_ids", nargs="*", metavar="ID", help="runs' ids or their beginnings")
+    export.add_argument("--all", action="store_true", help="every run (with --reviewed: every demonstration)")
+    export.add_argument("--out", required=True, metavar="FOLDER", help="the folder; must not exist")
+    export.add_argument("--format", default="jsonl", choices=("jsonl",), help="jsonl: our own, complete (default)")
+    export.add_argument("--reviewed", action="store_true", help="demonstrations with what proofreaders agreed on")
+    _json(export)
+
+
+def _review_command(commands: Commands) -> None:
+    review = _command(commands, "review", "lab.commands.reviewing:review", "proofread demonstrations, two by two")
+    review.add_argument("run_id", nargs="?", metavar="ID", help="a demonstration: its id or its beginning")
+    review.add_argument("--as", dest="person", metavar="CODE", help="your study code (never a name)")
+    act = review.add_mutually_exclusive_group()
+    act.add_argument("--list", action="store_true", help="every demonstration's state, and edit rates per annotator")
+    act.add_argument("--show", action="store_true", help="print it as you may see it")
+    act.add_argument("--accept", metavar="STEP", help="accept a step, `whole`, or `all` that you have not looked at")
+    act.add_argument("--edit", nargs=3, metavar=("STEP", "FIELD", "VALUE"),
+                     help="instruction or action (JSON) of a step; intent, place or impossible of `whole`")  # fmt: skip
+    act.add_argument("--reject", nargs=2, metavar=("STEP", "REASON"), help="refuse a step, or `whole`")
+    act.add_argument("--settle", nargs=3, metavar=("STEP", "FIELD", "VALUE"),
+                     help="as a third person: what stands where two differ")  # fmt: skip
+    review.add_argument("--note", metavar="TEXT", help="with --settle: why")
+    review.add_argument("--commit", action="store_true", help="hand it in: nothing in it changes any more")
+    _json(review)
+
+
+def _privacy_command(commands: Commands) -> None:
+    privacy = _command(commands, "privacy", "lab.commands.privacy:privacy", "take out of runs what is private")
+    privacy.add_argument("run_id", nargs="?", metavar="ID", help="a run: its id or its beginning")
+    privacy.add_argument("--as", dest="person", metavar="CODE", help="your study code (never a name)")
+    privacy.add_argument("--box", dest="boxes", nargs=2, action="append", metavar=("STEP", "L,T,R,B"),
+                         help="cover this part of a step's screen, in pixels (may be given again)")  # fmt: skip
+    privacy.add_argument(
+        "--text", dest="texts", action="append", metavar="WORDS", help="cover these words all over the run"
+    )
+    privacy.add_argument("--everywhere", action="store_true", help="also in other runs that hold the same pictures")
+    privacy.add_argument("--clear", action="store_true", help="say that it now holds nothing private")
+    act = privacy.add_mutually_exclusive_group()
+    act.add_argument("--list", action="store_true", help="demonstrations that nobody has cleared")
+    act.add_argument("--show", action="store_true", help="print what looks private in it")
+    act.add_argument("--wipe", action="store_true", help="rewrite the file, where another program kept it open before")
+    _json(privacy)
 
 
 def _author_command(commands: Commands) -> None:
@@ -302,6 +367,23 @@ def _device_command(commands: Commands) -> None:
 
 def _devices_command(commands: Commands) -> None:
     _json(_command(commands, "devices", "lab.commands.devices:devices", "list the phones that adb has on the line"))
+
+
+def _phone_command(commands: Commands) -> None:
+    phone = _command(commands, "phone", "lab.commands.serving:phone", "serve the embedded phone, as a phone for adb")
+    phone.add_argument("--adb-port", type=_port, default=0, metavar="N", help="adb's port of it (default: a free one)")
+    phone.add_argument("--harness-port", type=_port, default=0, metavar="N", help="its harness's (default: a free one)")
+    phone.add_argument("--task", metavar="TASK", help="laid out for this task: a built-in name or a task file")
+    phone.add_argument("--persona", metavar="NAME", help="without a task: this persona's phone")
+    phone.add_argument("--seed", type=int, metavar="N", help="shuffles the phone's menus and lists (default 0)")
+    phone.add_argument("--vary", type=int, metavar="N", help="in another world: names and prices by this seed")
+    _json(phone)
+
+
+def _port(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and int(text) < 1 << 16):
+        raise argparse.ArgumentTypeError(f"{text!r} is no port from 0 to 65535")
+    return int(text)
 
 
 def _about_commands(commands: Commands) -> None:

@@ -209,7 +209,16 @@ def schemas() -> dict[str, Any]:
     from lab.agents.process_lines import FromProgram, ToProgram
     from lab.commands.attempts import BatchResult
     from lab.commands.devices import DeviceLine
+    from lab.commands.reviews_told import (
+        Exported,
+        PrivacyDone,
+        PrivacyLine,
+        PrivacyShown,
+        ReviewList,
+        ReviewShown,
+    )
     from lab.commands.scrcpy import ServerFetched
+    from lab.commands.serving import PhoneServed
     from lab.settings import Settings
     from simulators.scripted import Script
 
@@ -231,6 +240,12 @@ def schemas() -> dict[str, Any]:
         "show": Shown,
         "import": ImportResult,
         "pack": Packed,
+        "export": Exported,
+        "review": ReviewShown,
+        "review-list": ReviewList,
+        "privacy": PrivacyDone,
+        "privacy-show": PrivacyShown,
+        "privacy-list": list[PrivacyLine],
         "author": DesignShown,
         "author-list": list[DesignLine],
         "author-out": DesignWritten,
@@ -241,6 +256,7 @@ def schemas() -> dict[str, Any]:
         "doctor": list[Finding],
         "devices": list[DeviceLine],
         "device-scrcpy": ServerFetched,
+        "phone": PhoneServed,
         "error": Refused,
     }
 

@@ -54,13 +54,13 @@ def task(name_or_path: str) -> Task:
         beside = path.parent / loaded.persona
         if loaded.persona and loaded.persona not in personas() and beside.exists():
             loaded = msgspec.structs.replace(loaded, persona=str(beside))
-    loaded = _on_their_phone(loaded)
+    loaded = on_their_phone(loaded)
     if name_or_path not in tasks():
         _try(loaded, what)
     return loaded
 
 
-def _on_their_phone(task: Task) -> Task:
+def on_their_phone(task: Task) -> Task:
     """The task with what its persona's phone holds (`phone.yaml` beside the profile) below what it lays itself."""
     profile = personas().get(task.persona, Path(task.persona))
     path = profile.parent / "phone.yaml"
