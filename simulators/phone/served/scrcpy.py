@@ -139,6 +139,9 @@ def _work(services: Services, options: Options, sockets: dict[str, Stream], log:
     if "audio" in sockets:
         log("warn", "Audio disabled: it is not supported on this phone")
         _quietly(sockets["audio"], struct.pack(">I", 0))
+    if "video" in sockets and options.video_codec != "h264":
+        log("error", f"Could not create default video encoder for {options.video_codec}")
+        return
     over = threading.Event()
     video = Video(services, options, sockets["video"]) if "video" in sockets else None
     control = Control(services, options, sockets["control"], video, log) if "control" in sockets else None

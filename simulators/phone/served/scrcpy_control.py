@@ -6,12 +6,12 @@ import threading
 from collections.abc import Callable
 
 from lab.errors import LabError
-from lab.turn import Action, ActionKind, Point
+from lab.turn import Action, Point
 from simulators.phone.installed import APPS
 from simulators.phone.nav import LAUNCHER
+from simulators.phone.served import keys
 from simulators.phone.served import scrcpy_messages as messages
 from simulators.phone.served.display import Display
-from simulators.phone.served.motion import Motion
 from simulators.phone.served.scrcpy_options import Options
 from simulators.phone.served.scrcpy_video import Video
 from simulators.phone.served.services import HungUp, Services, Stream
@@ -27,12 +27,8 @@ _DENIED = (
     "INJECT_EVENTS permission."
 )
 
-_ACTIONS: dict[int, ActionKind] = {
-    3: "navigate_home",
-    4: "navigate_back",
-    66: "keyboard_enter",
-    187: "press_recent",
-}
+_HELD = {0x1: 59, 0x1000: 113}
+"""The keys that a meta state says are held: shift and control (KeyEvent.META_...)."""
 
 Log = Callable[[str, str], None]
 
@@ -44,7 +40,6 @@ class Control:
         assert isinstance(services.display, Display)
         self._services, self._options, self._stream = services, options, stream
         self._display, self._video, self._log = services.display, video, log
-        self._motion = Motion(services.display)
         self._finger: int | None = None
         self._writing = threading.Lock()
         self._known = services.clipboard
@@ -52,8 +47,8 @@ class Control:
 
     def run(self) -> None:
         """Obeys, message by message, in their order."""
-        if self._options.power_on and not self._display.awake:
-            self._display.awake = True
+        if self._options.power_on:
+            self._press(keys.WAKEUP)
         take = messages.taking(self._stream)
         try:
             while True:
@@ -65,9 +60,9 @@ class Control:
         except (EOFError, HungUp):
             return
         finally:
-            self._motion.cancel()
+            self._display.finger.cancel()
             if self._options.power_off_on_close:
-                self._display.awake = False
+                self._press(keys.SLEEP)
 
     def sync(self) -> None:
         """Tells the client whenever something on the phone changes the clipboard."""
@@ -97,7 +92,7 @@ class Control:
             case messages.Text(text=text):
                 self._type(text)
             case messages.BackOrOn(action=0):
-                self._press(4 if self._display.awake else 26)
+                self._press(keys.BACK if self._display.awake else keys.POWER)
             case messages.GetClipboard(copy_key=key):
                 self._tell_clipboard(key)
             case messages.SetClipboard():
@@ -116,6 +111,7 @@ class Control:
             self._display.pull(down=False)
         elif what == "rotate":
             self._display.rotation = 0 if self._display.landscape else 1
+            self._services.settings["system", "user_rotation"] = str(self._display.rotation)
         elif what == "reset_video" and self._video is not None:
             self._log("info", "Video capture reset")
             self._video.reset()
@@ -137,19 +133,19 @@ class Control:
         at = self._place(event.at, event.size)
         if at is None or (event.pointer == _MOUSE and (event.button | event.buttons) & ~_PRIMARY):
             return
-        if event.action == _DOWN and self._finger is None:
+        if event.action == _DOWN and self._finger in (None, event.pointer):
             self._finger = event.pointer
-            self._motion.down(*at)
+            self._display.finger.down(*at)
         elif event.pointer != self._finger:
             return
         elif event.action == _MOVE:
-            self._motion.move(*at)
+            self._display.finger.move(*at)
         elif event.action in (_UP, _CANCEL):
             self._finger = None
             if event.action == _UP:
-                self._motion.up(*at)
+                self._display.finger.up(*at)
             else:
-                self._motion.cancel()
+                self._display.finger.cancel()
 
     def _scroll(self, event: messages.Scroll) -> None:
         at = self._place(event.at, event.size)
@@ -158,14 +154,8 @@ class Control:
             self._display.perform(Action("scroll", at=at, vector=vector))
 
     def _press(self, code: int, meta: int = 0) -> None:
-        if code == 26:
-            self._display.awake = not self._display.awake
-        elif code == 279:
-            self._display.type(self._services.clipboard)
-        elif code == 67:
-            self._display.erase()
-        elif code in _ACTIONS:
-            self._display.perform(Action(_ACTIONS[code]))
+        held = tuple(key for flag, key in _HELD.items() if meta & flag)
+        keys.press(self._services, self._display, code, held)
 
     def _type(self, text: str) -> None:
         """Types what a keyboard has keys for, character by character; nothing else can come this way."""
@@ -177,14 +167,14 @@ class Control:
             self._display.type(typed)
             typed = ""
             if character in "\n\t":
-                self._press(66 if character == "\n" else 61)
+                self._press(keys.ENTER if character == "\n" else keys.TAB)
             else:
                 self._log("warn", f"Could not inject char u+{ord(character):04x}")
         self._display.type(typed)
 
     def _tell_clipboard(self, key: int) -> None:
         if key:
-            self._press(278 if key == 1 else 277)
+            self._press(keys.COPY if key == 1 else keys.CUT)
         if not self._options.clipboard_autosync:
             self._say(messages.clipboard(self._services.clipboard))
 
@@ -195,7 +185,7 @@ class Control:
             if self._services.faults.deny:
                 self._log("error", _DENIED)
             else:
-                self._press(279)
+                self._press(keys.PASTE)
         if message.sequence:
             self._say(messages.ack_clipboard(message.sequence))
 

@@ -100,10 +100,10 @@ class Video:
             if frame is None:
                 self._stream.gone.wait(max(0.0, began + _LOOK - time.monotonic()))
                 continue
+            taken = time.monotonic_ns() // 1000
             self._faults.pause(self._stream.gone)
-            code = encoder.encode(frame, time.monotonic_ns() // 1000)
-            self._frame(code, wrong)
-            self._stream.gone.wait(max(0.0, began + self._pace - time.monotonic()))
+            self._frame(encoder.encode(frame, taken), wrong)
+            self._stream.gone.wait(max(0.0, taken / 1e6 + self._pace - time.monotonic()))
 
     def _frame(self, code: Coded, wrong: str) -> None:
         """Sends a frame, or what goes wrong instead, once a stream."""

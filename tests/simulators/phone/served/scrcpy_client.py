@@ -5,14 +5,18 @@ from __future__ import annotations
 import struct
 import threading
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import av
 import numpy as np
 from av.video.codeccontext import VideoCodecContext
 from numpy.typing import NDArray
+from PIL import Image
 
+from simulators.phone.phone import Phone
+from simulators.phone.served.display import Display
+from simulators.phone.served.faults import Faults
 from simulators.phone.served.scrcpy import serve
 from simulators.phone.served.scrcpy_options import stand_in
 from simulators.phone.served.services import HungUp, Services
@@ -116,6 +120,10 @@ class Packet(NamedTuple):
     size: tuple[int, int] | None = None
 
 
+class Nonsense(Exception):
+    """A header that can be none."""
+
+
 class Client:
     """Runs a server of `version` on the phone with these words, and opens its sockets."""
 
@@ -165,6 +173,8 @@ class Client:
         if self.new and flags >> 63:
             self.size = (flags & 0xFFFFFFFF, length)
             return Packet(False, False, 0, b"", self.size)
+        if length > 1 << 24:
+            raise Nonsense(length)
         top = 62 if self.new else 63
         pts = flags & ((1 << top - 1) - 1)
         return Packet(bool(flags >> top & 1), bool(flags >> top - 1 & 1), pts, self.video.take(length))
@@ -174,17 +184,38 @@ class Client:
         while True:
             packet = self.packet(timeout)
             if packet.config:
-                self.config = packet.data
-                decoder = av.CodecContext.create("h264", "r")
-                assert isinstance(decoder, VideoCodecContext)
-                self.decoder = decoder
-                self.decoder.flags |= 1 << 19
+                self.open(packet.data)
             elif packet.data:
                 assert self.decoder is not None
                 frames = self.decoder.decode(av.Packet(self.config + packet.data))
                 self.config = b""
                 assert len(frames) == 1, "a frame late"
                 return frames[0].to_ndarray(format="rgb24")
+
+    def open(self, config: bytes) -> None:
+        """A decoder for what follows these parameter sets, which gives each frame at once."""
+        decoder = av.CodecContext.create("h264", "r")
+        assert isinstance(decoder, VideoCodecContext)
+        decoder.flags |= 1 << 19
+        self.decoder, self.config = decoder, config
+
+    def reset(self) -> None:
+        """Asks for a video that begins anew, and waits for it."""
+        self.control.send(bytes([17]))
+        packet = self.packet()
+        while not packet.config:
+            packet = self.packet()
+        self.open(packet.data)
+
+    def until(self, *ends: type[Exception], patience: float = PATIENCE) -> int:
+        """Takes pictures until one of these comes; how many there were."""
+        count = 0
+        try:
+            while True:
+                self.picture(patience)
+                count += 1
+        except ends:
+            return count
 
     def close(self) -> None:
         for socket in self.sockets.values():
@@ -208,3 +239,38 @@ def psnr(a: NDArray[Any], b: NDArray[Any]) -> float:
     """How alike two pictures are, in decibels."""
     error = np.mean((a.astype(np.float32) - b.astype(np.float32)) ** 2)
     return float(99 if error == 0 else 10 * np.log10(255**2 / error))
+
+
+Start = Callable[..., Client]
+
+
+def on_a_desk() -> Services:
+    """A phone that nothing but its own services is asked of."""
+    return Services(Display(Phone()), Faults(), properties={"ro.product.model": "Lantern One"})
+
+
+def starting(services: Services) -> Iterator[Start]:
+    """Gives what runs a server; ends them at last, and sees that no thread stays."""
+    before = set(threading.enumerate())
+    clients: list[Client] = []
+
+    def begin(version: str = "3.3.3", *words: str, sockets: tuple[str, ...] = ("video", "control")) -> Client:
+        clients.append(Client(services, version, *words, sockets=sockets))
+        return clients[-1]
+
+    yield begin
+    for client in clients:
+        client.close()
+    wait_for(lambda: set(threading.enumerate()) <= before)
+
+
+def display(services: Services) -> Display:
+    """Its screen."""
+    assert isinstance(services.display, Display)
+    return services.display
+
+
+def shown(services: Services, size: tuple[int, int]) -> NDArray[Any]:
+    """The phone's picture as a video of that size should show it."""
+    whole = Image.frombytes("RGB", services.display.size, services.display.rgb())
+    return np.asarray(whole.resize(size, Image.Resampling.BOX))
