@@ -209,12 +209,14 @@ class HomeScreen(Screen[None]):
     @work(thread=True, exclusive=True, group="phones")
     def _read_phones(self) -> None:
         """What adb knows, where it runs; to look is no reason to start it."""
-        from lab.devices.found import found
+        from lab.devices.bridge import Server
 
         try:
-            phones = [(one.serial, one.state, one.model) for one in found(start=False)]
+            server = Server.named()
+            listed = server.phones() if server.running() else []
         except LabError:
-            phones = []  # `hitlab doctor` says what is wrong with adb
+            listed = []  # `hitlab doctor` says what is wrong with adb
+        phones = [(one.serial, one.state, one.facts.get("model", "").replace("_", " ")) for one in listed]
         self.post_message(self.PhonesRead(phones))
 
     def on_home_screen_phones_read(self, message: PhonesRead) -> None:

@@ -1,0 +1,78 @@
+"""Phones at Home: listed as adb's line has them, chosen by Enter, and a run made on the one that is chosen."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+import pytest
+
+from lab.settings import Settings
+from screens.app import LabApp
+from screens.devices import DeviceLine, Devices
+from screens.home import HomeScreen
+from screens.live.live import LiveScreen
+from store.store import Store
+from tests.screens.runs import painted
+from tests.simulators.phone.served.rig import AdbServer, Rig, adb_environment, adb_server, rig
+
+__all__ = ["adb_environment", "adb_server", "rig"]
+Until = Callable[..., Awaitable[None]]
+
+
+@pytest.fixture
+def line(_utc: None, adb_environment: AdbServer, rig: Rig) -> Rig:
+    """The rig, found by this process after the folder's own fixture hid every adb server."""
+    return rig
+
+
+def devices(app: LabApp) -> Devices:
+    return app.screen.query_one(Devices)
+
+
+async def test_a_phone_is_listed_with_its_state_and_chosen(
+    store: Store, settings: Settings, until: Until, line: Rig
+) -> None:
+    app = LabApp(store, settings)
+    async with app.run_test(size=(170, 45)) as pilot:
+        await until(pilot, lambda: devices(app).count == 2 and devices(app).rows[1].ready)
+        assert devices(app).rows[1].serial == line.serial
+        devices(app).focus()
+        await pilot.press("down")
+        await until(pilot, lambda: "Enter: make runs on this phone" in painted(app))
+        await pilot.press("enter")
+        await until(pilot, lambda: app.settings.device == line.serial)
+        line.served.faults.unplug()
+        await until(pilot, lambda: not devices(app).rows[1].ready)
+        assert "▸" in painted(app)
+        line.served.faults.plug()
+        line.connect()
+        await until(pilot, lambda: devices(app).rows[1].ready)
+
+
+async def test_a_run_is_made_on_the_phone_that_is_chosen(
+    store: Store, settings: Settings, until: Until, line: Rig
+) -> None:
+    app = LabApp(store, settings)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: isinstance(app.screen, HomeScreen))
+        app.choose_phone(line.serial)
+        app.open_task("usual_lunch")
+        await until(pilot, lambda: isinstance(app.screen, LiveScreen))
+        await until(pilot, lambda: app.session is not None and app.session.device.info.kind == "adb")
+        await until(pilot, lambda: "Phone · " in painted(app) and "Food" in painted(app))
+        assert app.session is not None
+        app.session.stop("enough")
+        assert app.session.join(10)
+        assert store.trace(app.session.trace_id).device.id == line.serial
+
+
+def test_a_phone_that_goes_away_stays_listed_while_it_is_chosen() -> None:
+    shelf = Devices("devices", chosen="R58")
+    shelf.found([("R58", "device", "Pixel"), ("E1", "offline", "")])
+    assert [row.serial for row in shelf.rows] == ["embedded", "E1", "R58"]
+    since = shelf.rows[2].since
+    shelf.found([("R58", "device", "Pixel")])
+    assert shelf.rows[1].since == since
+    shelf.found([])
+    assert [(row.serial, row.state) for row in shelf.rows] == [("embedded", "device"), ("R58", "gone")]
+    assert isinstance(shelf.rows[1], DeviceLine)
