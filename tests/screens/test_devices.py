@@ -59,7 +59,7 @@ async def test_a_run_is_made_on_the_phone_that_is_chosen(
         app.open_task("usual_lunch")
         await until(pilot, lambda: isinstance(app.screen, LiveScreen))
         await until(pilot, lambda: app.session is not None and app.session.device.info.kind == "adb")
-        await until(pilot, lambda: "Phone · " in painted(app) and "Food" in painted(app))
+        await until(pilot, lambda: "Phone · " in painted(app) and "The agent asks" in painted(app))
         assert app.session is not None
         app.session.stop("enough")
         assert app.session.join(10)
