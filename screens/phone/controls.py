@@ -14,6 +14,7 @@ from screens.phone.glyphs import glyphs, width_of
 from screens.phone.icons import icons
 from screens.phone.ink import inked, paper_of
 from screens.phone.items import Words, rounded
+from screens.phone.motion import overpainted
 from screens.phone.outlines import any_along, from_edges, spans_of
 from screens.phone.paint import BLANK, UPPER, Cells, between
 from screens.phone.paint import rounded as rounded_colour
@@ -160,7 +161,7 @@ def _strongest(pixels: Grid, paper: int) -> int:
 
 def same(seen: Seen, raw: Grid) -> bool:
     """Whether a picture still holds a control as it was found."""
-    return bool(np.array_equal(raw[seen.place], seen.pixels))
+    return not overpainted(seen.pixels, raw[seen.place], seen.pixels.size // 2)
 
 
 def states(seen: Sequence[Seen], texts: Sequence[Placed], fit: Fit) -> list[Placed]:

@@ -247,13 +247,7 @@ def _written(pixels: Grid, mask: Mask, paper: int, flat: bool, wanted: Shape, sm
 
     The colour is the mean of what is furthest from the paper, since thin strokes are blends of the two.
     """
-    full = (
-        _FULL_STROKES
-        if not flat
-        else _FULL_SMALL
-        if small or wanted.cells <= 2 or wanted.dense
-        else _FULL
-    )
+    full = _FULL_STROKES if not flat else _FULL_SMALL if small or wanted.cells <= 2 or wanted.dense else _FULL
     if not mask.any() or np.count_nonzero(mask) > full * mask.size:
         return None
     inks = np.ascontiguousarray(pixels[mask]).view(np.uint8).reshape(-1, 4)[:, :3].astype(np.float32)

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Grid = NDArray[np.uint32]
+    Mask = NDArray[np.bool_]
 
 BLANK, UPPER = 0x20, 0x2580
 BOLD = 1 << 24
@@ -66,6 +67,13 @@ def half_blocks(pixels: Grid) -> Cells:
     return Cells(np.where(same, np.uint32(BLANK), np.uint32(UPPER)), top.copy(), bottom.copy())
 
 
+def pixels_of(cells: Cells) -> Grid:
+    """The picture that such cells show: its pixels again."""
+    pixels = np.empty((2 * cells.codes.shape[0], cells.codes.shape[1]), np.uint32)
+    pixels[0::2], pixels[1::2] = cells.fg, cells.bg
+    return pixels
+
+
 def changed_rows(old: Cells | None, new: Cells) -> list[int]:
     """The rows that are not as they were, in order; all where the shape is another."""
     if old is None or old.shape != new.shape:
@@ -82,9 +90,14 @@ def steady(new: Grid, old: Grid | None, slack: int = 4) -> Grid:
     """
     if old is None or old.shape != new.shape:
         return new
-    a, b = new.view(np.uint8), old.view(np.uint8)
-    moved = (np.maximum(a, b) - np.minimum(a, b) > slack).view(np.uint32) != 0
-    return np.where(moved, new, old)
+    return np.where(moved(new, old, slack), new, old)
+
+
+def moved(one: Grid, other: Grid, slack: int) -> Mask:
+    """Where two grids of packed colours differ by more than `slack` of 255 in any channel."""
+    a, b = one.view(np.uint8), other.view(np.uint8)
+    apart: Mask = (np.maximum(a, b) - np.minimum(a, b) > slack).view(np.uint32) != 0
+    return apart
 
 
 def rounded(pixels: Grid) -> Grid:

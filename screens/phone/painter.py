@@ -14,9 +14,11 @@ from screens.phone.controls import clear, states
 from screens.phone.fit import Fit, fit
 from screens.phone.glyphs import TAIL, Codes, glyphs, width_of
 from screens.phone.items import Words
+from screens.phone.motion import Before, Pixels
 from screens.phone.paint import Cells
 from screens.phone.picture import BLANK_INK, BLANK_PHONE, Picture
 from screens.phone.reading import Found, Reading, erased, unseen
+from screens.phone.sampling import sampled
 from screens.phone.shot import Shot, View
 from screens.phone.typeset import Placed, typeset
 
@@ -58,50 +60,85 @@ class Painter:
         self._placed: tuple[list[Words], list[Placed]] = ([], [])
         self._shot: Shot | None = None
         self._large = 0.0
+        self._before: Before | None = None
         self._seen: _Seen = (np.zeros((0, 0), np.uint32), [], ())
         self._last: tuple[View, Painted] | None = None
 
     def paint(self, shot: Shot, view: View) -> Painted:
         """The cells of a shot in a view."""
         shot = self._decoded(shot)
-        cells = paint.empty(view.cells[1], view.cells[0])
-        placed_at = fit(_size(shot), view.cells, view.zoom, view.pan)
-        if placed_at is None:
-            return Painted(cells, None)
-        if placed_at != self._fit:
-            self._pixels, self._placed, self._fit = None, ([], []), placed_at
+        where = fit(_size(shot), view.cells, view.zoom, view.pan)
+        if where is None:
+            return Painted(paint.empty(view.cells[1], view.cells[0]), None)
+        if where != self._fit:
+            if self._fit is not None and where.size != self._fit.size:
+                self.reading = Reading()  # the phone was turned: what was read is of another picture
+            self._pixels, self._placed, self._fit, self._before = None, ([], []), where, None
         if self._shot is not None and not (shot.live and self._shot.live):
-            self.reading = Reading()
+            self.reading, self._before = Reading(), None
         self._shot = shot
-        seen = self._look(shot, view, placed_at)
+        if shot.rgb is not None and self._moves(shot, view):
+            painted = self._moving((shot.rgb, shot.size or where.size), view, where)
+        else:
+            painted = self._read(shot, view, where)
+        self._last = view, painted
+        return painted
+
+    def _moves(self, shot: Shot, view: View) -> bool:
+        """Whether a picture has nothing to be read in it: the last one's words are told by where it differs."""
+        if not shot.live or (shot.tree is not None and view.overlay):
+            return False
+        if not view.overlay:
+            self._before = None
+            return True
+        return self._before is not None or not self.reading.found
+
+    def _moving(self, picture: Pixels, view: View, where: Fit) -> Painted:
+        """Newer pixels around what still stands of the picture that was read last."""
+        texts: list[Placed] = []
+        grid = sampled(*picture, where)
+        pixels = paint.steady(grid, self._pixels)
+        shown = paint.to_256(pixels) if view.colours <= 256 else paint.rounded(pixels)
+        if self._before is not None:
+            bare, again, texts = self._before.look(picture, grid)
+            shown = np.where(again, bare, shown)
+            pixels = pixels if self._pixels is None else np.where(again, self._pixels, pixels)
+        self._pixels = pixels
+        phone = paint.half_blocks(shown)
+        return self._finished(phone, paint.between(phone.fg, phone.bg), texts, view, where)
+
+    def _read(self, shot: Shot, view: View, where: Fit) -> Painted:
+        """A picture whose words are looked for in it."""
+        seen = self._look(shot, view, where)
         if seen is None and self._last is not None and self._last[0] == view:
             return self._last[1]
         image, words, things = seen or self._seen
         self._seen = image, words, things
-        pixels = self._picture.pixels(image, placed_at)
-        few = view.colours <= 256
-        pixels = paint.to_256(pixels) if few else paint.rounded(paint.steady(pixels, self._pixels))
+        pixels = paint.steady(self._picture.pixels(image, where), self._pixels)
         self._pixels = pixels
-        phone = paint.half_blocks(pixels)
+        phone = paint.half_blocks(paint.to_256(pixels) if view.colours <= 256 else paint.rounded(pixels))
         mean = paint.between(phone.fg, phone.bg)
-        texts = self._set(words, things, placed_at, _Room(phone, mean, placed_at))
+        texts = self._set(words, things, where, _Room(phone, mean, where))
         if words and shot.rgb is not None:
-            told = states(self.reading.controls, texts, placed_at)
-            clear(phone, mean, told, placed_at)
+            told = states(self.reading.controls, texts, where)
+            clear(phone, mean, told, where)
             texts = [*texts, *told]
-        self._large = _large([one.em for one in words], placed_at)
+        if shot.live and shot.rgb is not None:
+            self._before = Before((shot.rgb, shot.size or where.size), where, paint.pixels_of(phone), texts)
+        self._large = _large([one.em for one in words], where)
+        return self._finished(phone, mean, texts, view, where)
+
+    def _finished(self, phone: Cells, mean: Grid, texts: list[Placed], view: View, where: Fit) -> Painted:
+        """The phone's cells, texts drawn on them, in their place among the widget's."""
         self._draw(phone, mean, texts)
-        if few:
+        if view.colours <= 256:
             phone = Cells(phone.codes, paint.to_256(phone.fg), paint.to_256(phone.bg))
         _join_runs(phone)
-        part = (
-            slice(placed_at.top, placed_at.top + placed_at.rows),
-            slice(placed_at.left, placed_at.left + placed_at.cols),
-        )
+        cells = paint.empty(view.cells[1], view.cells[0])
+        part = slice(where.top, where.top + where.rows), slice(where.left, where.left + where.cols)
         for whole, piece in zip(cells, phone, strict=True):
             whole[part] = piece
-        self._last = view, Painted(cells, placed_at, tuple(texts))
-        return self._last[1]
+        return Painted(cells, where, tuple(texts))
 
     def _decoded(self, shot: Shot) -> Shot:
         """A shot as pixels; the last one that was stored as a file is remembered, for it is often looked at anew."""

@@ -12,6 +12,7 @@ from screens.phone.controls import Control, Seen, controls, look, same
 from screens.phone.glyphs import glyphs, width_of
 from screens.phone.ink import Ink, erase, find_ink, inked, shape
 from screens.phone.items import Words
+from screens.phone.motion import overpainted
 from screens.phone.overlay import Said, Saying, saying
 from screens.phone.picture import BLANK_INK, BLANK_PHONE, Picture, Rows
 
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
 
     Grid = NDArray[np.uint32]
 
-_CURSOR = 3
-"""Columns of pixels that a blinking cursor is wide at most."""
 _MISSES = 6
 """A text that is not in its box's pixels is looked for there again only every so many pictures."""
 
@@ -69,7 +68,7 @@ class Reading:
             tree = tree or self._tree
         if tree is None or (tree == self._tree and changed is None):
             if changed is not None:
-                self.shown = [found for found in self.found if not _overpainted(found, picture.raw)]
+                self.shown = [found for found in self.found if not _gone(found, picture.raw)]
                 self.controls = [seen for seen in self.controls if same(seen, picture.raw)]
             return self.shown
         if tree != self._tree:
@@ -147,19 +146,8 @@ def _marks(pixels: Grid, ink: Ink) -> int:
     return int(np.count_nonzero(inked(pixels, ink.paper, False)[ink.top : ink.bottom, ink.left : ink.right]))
 
 
-def _overpainted(found: Found, raw: Grid) -> bool:
-    """Whether what is under a text is no longer what it was; a blinking cursor or a video's tremble is no change."""
-    now = raw[found.place]
-    if now.shape != found.pixels.shape:
-        return True
-    if np.array_equal(now, found.pixels):
-        return False
-    a, b = np.ascontiguousarray(now).view(np.uint8), found.pixels.view(np.uint8)
-    moved = (np.maximum(a, b) - np.minimum(a, b)).view(np.uint32) & np.uint32(0xE0E0E0) != 0
-    columns = np.flatnonzero(np.logical_or.reduce(moved, axis=0))
-    if not len(columns) or columns[-1] - columns[0] < _CURSOR:
-        return False
-    return int(np.count_nonzero(moved)) > max(6, 0.08 * found.marks)
+def _gone(found: Found, raw: Grid) -> bool:
+    return overpainted(found.pixels, raw[found.place], found.marks)
 
 
 def _apart(found: list[Found]) -> list[Found]:
