@@ -6,6 +6,7 @@ import json
 from datetime import UTC, datetime
 
 from lab.plain import plain
+from lab.recording import Demonstration, reason_words
 from lab.records import Summary
 from lab.trace import Step
 from lab.turn import Action, Point, Spent, Usage
@@ -75,9 +76,8 @@ def action_words(action: Action, tree: UiTree | None = None) -> str:
         case "wait":
             return "wait" if action.ms is None else f"wait {action.ms / 1000:g} s"
         case "status":
-            return {"complete": "report: complete", "infeasible": "report: infeasible"}.get(
-                action.status or "", "report"
-            )
+            why = f" ({one_line(action.text)})" if action.text else ""
+            return f"report: {action.status}{why}" if action.status else "report"
         case "other":
             return f"other: {one_line(raw_words(action) or action.text or 'nothing', 80)}"
     return _SIMPLE[action.kind]
@@ -156,6 +156,27 @@ def spent_words(spent: Spent) -> str:
         return f"no answer in {_times(spent.calls, 'call', 'calls')}{seconds}"
     calls = f"{_times(spent.turns, 'turn', 'turns')} in {_times(spent.calls, 'call', 'calls')}"
     return ", ".join([calls, *_tokens(usage), *cost])
+
+
+def outcome_words(made: Demonstration) -> str:
+    """How a demonstration ended, in the words of who made it."""
+    said = {"complete": "complete", "answered": "answered", "impossible": "impossible", "": "unfinished"}[made.outcome]
+    if made.outcome != "impossible":
+        return said
+    note = f" ({one_line(made.note)})" if made.note else ""
+    return f"{said}: {one_line(reason_words(made.reason))}{note}"
+
+
+def demonstration_words(made: Demonstration) -> str:
+    """What a demonstration holds: its steps, how hard the task is by them, its slips, its time, its apps."""
+    parts = [
+        _times(made.steps, "step", "steps"),
+        f"{made.golden} golden ({made.difficulty})",
+        f"{made.instructed} with an instruction{', suggested and not read' if made.quick else ''}",
+        *([_times(len(made.slips), "slip", "slips")] if made.slips else []),
+        *([seconds_words(made.seconds)] if made.seconds is not None else []),
+    ]
+    return ", ".join(parts) + (f"\napps: {one_line(', '.join(made.apps))}" if made.apps else "")
 
 
 def _moment(stamp: str) -> datetime | None:

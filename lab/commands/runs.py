@@ -178,7 +178,11 @@ def breaks_of(specs: list[str] | None, settings: Settings) -> tuple[str, ...]:
 def run_headless(args: argparse.Namespace, session: Session) -> int:
     """Drives a session to its end, or to a breakpoint, where it is left open, and prints what came of it."""
     from lab.output import RunResult, Stopped, print_json
+    from lab.spec import PERSON
 
+    if session.spec.agent == PERSON:
+        session.device.close()
+        raise LabError("a demonstration", "needs a person at a terminal.", "`hitlab record` shows the phone.", code=2)
     store, session.attended = session.store, False
     lines = _EventLines(session)
     if args.events:

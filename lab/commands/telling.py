@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from lab.family import change_words
 from lab.output import Stopped, say
+from lab.recording import demonstration
 from lab.records import Verdict
 from lab.trace import Ended, Step, Trace
 from lab.turn import Action
-from screens.describe import spent_words
+from screens.describe import demonstration_words, outcome_words, spent_words
 
 
 def tell_run(trace: Trace, db: str, verdicts: list[Verdict] | None = None) -> None:
@@ -21,18 +22,26 @@ def tell_run(trace: Trace, db: str, verdicts: list[Verdict] | None = None) -> No
         say(f"forked  from {trace.parent}@{trace.forked.index + 1}: {change_words(trace.forked)}")
     if trace.task.instruction:
         say(f"goal    {trace.task.instruction}")
+    if trace.task.place:
+        say(f"place   {trace.task.place}")
     say("")
     for step in trace.steps:
-        for line in step_lines(step):
+        for line in step_lines(step, slip=step.index in trace.slips):
             say(line)
     say("")
     if trace.asked is not None and trace.answered is None:
         say(f'open    a question waits: "{trace.asked.question.text}"')
-    say(_end(trace.ended) if trace.ended else f"open    hitlab live --resume {trace.id} goes on")
+    made = demonstration(trace)
+    verb = "live" if made is None else "record"
+    say(_end(trace.ended) if trace.ended else f"open    hitlab {verb} --resume {trace.id} goes on")
     for name, held in trace.ended.checks if trace.ended else ():
         say(f"        {'✓' if held else '✗'} {name}")
     for verdict in verdicts or []:
         say(f"source  {verdict.name}: {verdict.value}" + (f" ({verdict.reason})" if verdict.reason else ""))
+    if made is not None:
+        say(f"shown   {outcome_words(made)}")
+        for line in demonstration_words(made).splitlines():
+            say(f"        {line}")
     if trace.spent is not None:
         say(f"model   {spent_words(trace.spent)}")
     counts = ((len(trace.steps), "step"), (trace.questions, "question"), (trace.replies, "reply"))
@@ -53,11 +62,15 @@ def tell_stop(stopped: Stopped | None, breaks: tuple[str, ...] = ()) -> None:
     say(f"        {in_words(stopped.action)}" + (f" ({stopped.thought})" if stopped.thought else ""))
 
 
-def step_lines(step: Step) -> list[str]:
-    """One step in words: the action, then what was asked and answered, then what went wrong."""
+def step_lines(step: Step, *, slip: bool = False) -> list[str]:
+    """One step in words: the action, its instruction, then what was asked and answered, then what went wrong."""
     action = step.action
     rejected = f" (rejected by {step.decision.by.shown})" if step.decision and step.decision.verdict == "reject" else ""
     lines = [f"{step.index + 1:4}  {in_words(action or step.proposed.action, step)}{rejected}"]
+    if step.proposed.instruction:
+        lines.append(f"      instruction: {step.proposed.instruction}")
+    if slip:
+        lines.append("      flagged: a slip")
     if step.question is not None:
         lines.append(f'      agent asks: "{step.question.text}"')
     if step.reply is not None:

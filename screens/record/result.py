@@ -8,11 +8,9 @@ from textual.widgets import Static
 
 from lab.errors import LabError
 from lab.plain import plain
-from lab.recording import Demonstration, demonstration, reason_words
-from screens.describe import seconds_words
+from lab.recording import Demonstration, demonstration
+from screens.describe import demonstration_words, outcome_words
 from store.store import Store
-
-_OUTCOME = {"complete": "Complete", "answered": "Answered", "impossible": "Impossible", "": "Ended unfinished"}
 
 
 class Told(Static, can_focus=True):
@@ -52,12 +50,8 @@ def outcome(made: Demonstration | None, trace_id: str, *, replays: bool) -> Text
     """How a demonstration ended, what it holds, and what comes next."""
     if made is None:
         return Text("")
-    text = Text(_OUTCOME[made.outcome], style="bold")
-    if made.outcome == "impossible":
-        text.append(f": {plain(reason_words(made.reason))}", style="bold")
-        if made.note:
-            text.append(f"\n{plain(made.note)}", style="not bold")
-    text.append("\n" + counts(made), style="not bold")
+    text = Text(outcome_words(made).capitalize(), style="bold")
+    text.append("\n" + demonstration_words(made), style="not bold")
     if replays:
         text.append(
             f"\nEnter replays it; `hitlab review {trace_id[:13]}` proofreads it. Esc goes back.", "not bold dim"
@@ -65,12 +59,3 @@ def outcome(made: Demonstration | None, trace_id: str, *, replays: bool) -> Text
     else:
         text.append("\nThank you. Enter goes back.", style="not bold dim")
     return text
-
-
-def counts(made: Demonstration) -> str:
-    """What a demonstration holds, in lines."""
-    steps = f"{made.steps} {'step' if made.steps == 1 else 'steps'}, {made.instructed} with an instruction"
-    slips = f", {len(made.slips)} {'slip' if len(made.slips) == 1 else 'slips'}" if made.slips else ""
-    took = f", {seconds_words(made.seconds)}" if made.seconds is not None else ""
-    apps = f"\napps: {plain(', '.join(made.apps), lines=False)}" if made.apps else ""
-    return f"{steps}{slips}{took}{apps}"

@@ -9,6 +9,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar
 
 from lab.plain import plain
+from lab.recording import Demonstration, demonstration
 from lab.records import Verdict
 from lab.trace import Asked, Ended, Started, Step
 from lab.turn import Observation
@@ -39,10 +40,11 @@ class Line(NamedTuple):
 
 
 class Head(NamedTuple):
-    """What is known of a run before its steps."""
+    """What is known of a run before its steps; `made` is what it was as a demonstration, where it is one."""
 
     started: Started
     verdicts: list[Verdict]
+    made: Demonstration | None = None
 
 
 class View(NamedTuple):
@@ -67,13 +69,16 @@ class Reel:
         """Grows while `read` goes on; a line never changes."""
         self._steps: OrderedDict[Hashable, Step | Asked | Ended] = OrderedDict()
         self._pictures: OrderedDict[Hashable, bytes | None] = OrderedDict()
+        self._slips: frozenset[int] = frozenset()
         self._lock = threading.Lock()
 
     def head(self) -> Head:
         """The run's beginning and its source's verdicts; `LabError` where there is no such run."""
         first = next(self.store.events(self.id))
         assert isinstance(first, Started)
-        return Head(first, self.store.verdicts(self.id))
+        made = demonstration(self.store.trace(self.id)) if first.agent.kind == "human" else None
+        self._slips = frozenset(made.slips if made is not None else ())
+        return Head(first, self.store.verdicts(self.id), made)
 
     def read(self) -> Iterator[list[Line]]:
         """Every line in batches, each event read once and let go."""
@@ -85,7 +90,7 @@ class Reel:
                     asked = event
                 case Step():
                     asked = None
-                    batch.append(_step_line(event))
+                    batch.append(_step_line(event, slip=event.index in self._slips))
                 case Ended():
                     asked = None
                     batch.append(Line("end", event.seq, event.status, text=plain(event.reason).casefold()))
@@ -137,17 +142,23 @@ class Reel:
         return kept[key]
 
 
-def _step_line(step: Step) -> Line:
-    action = step.proposed.action
-    return Line(
-        "step", step.seq, action_words(action, step.before.tree), marks(step), _searched(step), step.started, step.ended
-    )
+def _step_line(step: Step, *, slip: bool) -> Line:
+    words = action_words(step.proposed.action, step.before.tree)
+    shown = ("s" if slip else "") + marks(step)
+    return Line("step", step.seq, words, shown, _searched(step), step.started, step.ended)
 
 
 def _searched(step: Step) -> str:
     """All that a search finds in a step: thought, action, dialogue, error, and the words on the screen."""
     action = step.proposed.action
-    parts = [step.proposed.thought, action.kind, action.text or "", action.app or "", raw_words(action)]
+    parts = [
+        step.proposed.thought,
+        step.proposed.instruction,
+        action.kind,
+        action.text or "",
+        action.app or "",
+        raw_words(action),
+    ]
     if step.question is not None:
         parts.append(step.question.text)
     if step.reply is not None:

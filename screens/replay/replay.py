@@ -136,8 +136,7 @@ class ReplayScreen(DebugReplay):
         if self._seek is not None and (self._seek <= timeline.count or (message.whole and timeline.count)):
             self._found(self._seek - 1)
         elif message.whole and not timeline.count and self._head is not None:
-            started, verdicts = self._head
-            self._say(sheet.open_sheet(started, verdicts, outcomes=self.outcomes))
+            self._say(sheet.open_sheet(self._head.started, self._head.verdicts, outcomes=self.outcomes))
         self._tell()
 
     def _found(self, place: int) -> None:
@@ -189,7 +188,8 @@ class ReplayScreen(DebugReplay):
             assert self._head is not None
             self._say(sheet.end_sheet(event, *self._head, outcomes=self.outcomes))
         else:
-            self._say(sheet.step_sheet(event))
+            made = self._head.made if self._head is not None else None
+            self._say(sheet.step_sheet(event, slip=made is not None and event.index in made.slips))
 
     def _say(self, content: Content) -> None:
         self.query_one(Page).show(content)

@@ -9,6 +9,7 @@ from textual.content import Content
 
 from lab.family import change_words
 from lab.plain import plain
+from lab.recording import Demonstration
 from lab.records import Verdict
 from lab.task import Actor
 from lab.trace import Asked, Ended, Started, Step
@@ -16,6 +17,8 @@ from lab.turn import Action, Decision, Observation, Question, Reply
 from lab.uitree import Node, UiTree
 from screens.describe import (
     action_words,
+    demonstration_words,
+    outcome_words,
     point_words,
     raw_words,
     score_words,
@@ -42,10 +45,14 @@ def goal_of(started: Started) -> str:
     return f"{plain(task.title or task.id)} (proactive: no instruction; the agent decides by itself)"
 
 
-def step_sheet(step: Step | Asked) -> Content:
+def step_sheet(step: Step | Asked, *, slip: bool = False) -> Content:
     """All that was thought, done and said in one step, or up to the question that a run stands at."""
     parts: list[Part] = []
     action = step.proposed.action
+    if step.proposed.instruction:
+        parts += _section("Instruction", [(plain(step.proposed.instruction), "bold")])
+    if slip:
+        parts += _section("Flagged", [("a slip of the hand", "bold $text-warning")])
     if step.proposed.thought.strip():
         parts += _section("Thought", [(plain(step.proposed.thought.strip()), "")])
     who = f"  by {_who(step.proposed.by)}" if step.proposed.by else ""
@@ -67,9 +74,19 @@ def step_sheet(step: Step | Asked) -> Content:
     return Content.assemble(*parts)
 
 
-def end_sheet(ended: Ended, started: Started, verdicts: Iterable[Verdict], *, outcomes: bool) -> Content:
+def end_sheet(
+    ended: Ended,
+    started: Started,
+    verdicts: Iterable[Verdict],
+    made: Demonstration | None = None,
+    *,
+    outcomes: bool,
+) -> Content:
     """How the run ended; score, checks and the source's verdicts only for who may see outcomes."""
     parts = _section("Ended", [(status_words(ended.status), "bold")])
+    if made is not None:
+        said = [(f"{outcome_words(made)}\n", "bold"), (f"{demonstration_words(made)}\n", "")]
+        parts += _section("Demonstration", said)
     if outcomes:
         if ended.reason:
             parts += _section("Why", [(plain(ended.reason), "")])
@@ -218,6 +235,7 @@ def _run_facts(started: Started, *, outcomes: bool) -> list[Part]:
         "agent": started.agent.shown if outcomes else "",
         "persona": started.persona.name if started.persona else task.persona,
         "person": started.user.shown if started.user else "",
+        "place": task.place,
         "phone": f"{started.device.kind} {started.device.model}".strip(),
         "started": when(started.at),
         "source": f"{source.format} {source.path}".strip() if source else "",

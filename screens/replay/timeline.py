@@ -9,7 +9,7 @@ from screens.lines import Lines
 from screens.replay.reel import Line
 
 MUTED = "$foreground-muted"
-_LOUD = {"x": "$text-error", "!": "$text-error", "~": "$text-warning", "?": "$text-accent"}
+_LOUD = {"x": "$text-error", "!": "$text-error", "~": "$text-warning", "s": "$text-warning", "?": "$text-accent"}
 
 
 class Timeline(Lines):
@@ -18,7 +18,8 @@ class Timeline(Lines):
     HELP = """\
 # Steps
 
-Every step of the run. **?** asked the person, **x** was refused, **~** was amended, **!** failed.
+Every step of the run. **?** asked the person, **x** was refused, **~** was amended, **!** failed,
+**s** was a slip of whoever demonstrated.
 Arrows, `j` and `k`, Home and End scrub; `n` goes to the next question, `/` searches in thoughts, actions, dialogue
 and the words on the screen, `space` plays.
 """
