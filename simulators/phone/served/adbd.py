@@ -131,13 +131,13 @@ class Adbd:
         with self._changed:
             strangers = [other for other in self._open if not other.met]
             full = len(self._open) >= _CONNECTIONS
-            if not full:
+            if not full or strangers:
                 self._open.add(connection)
-        if full:
+        if full and not strangers:
             wire.close()
-            if strangers:
-                min(strangers, key=lambda other: other.born).cut()
             return
+        if full:
+            min(strangers, key=lambda other: other.born).cut()
         self._begin("reads", lambda: self._drive(connection))
 
     def _drive(self, connection: Connection) -> None:
