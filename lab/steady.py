@@ -31,8 +31,7 @@ class Steady:
         """What troubles it now."""
         self._stop, self._tell = stop, tell
         self._lock = threading.RLock()
-        self._away: Trouble | None = None
-        self._failing: Trouble | None = None
+        self._why: dict[str, Trouble | None] = {"away": None, "failing": None, "streaming": None}
         self._closed = False
         if isinstance(device, Attached):
             device.on_line = self._on_line
@@ -48,7 +47,7 @@ class Steady:
 
     def observe(self) -> Screen:
         screen = self._patiently(self.device.observe)
-        self._note(away=None, failing=None)
+        self._note(away=None, failing=None, streaming=None)
         return screen
 
     def snapshot(self) -> dict[str, Any] | None:
@@ -67,15 +66,20 @@ class Steady:
             raise LabError(trouble.title, f"{trouble.message.rstrip('.')}. {done}", trouble.hint) from trouble
 
     def frames(self, stop: threading.Event) -> Iterator[Frame]:
-        """The phone's pictures; begun anew where they end in trouble."""
-        pause = _FIRST
+        """The phone's pictures; begun anew where they end in trouble, of which is told once until one comes again."""
+        pause, told = _FIRST, False
         while not stop.is_set() and not self._closed:
             try:
                 for frame in self.device.frames(stop):
-                    pause = _FIRST
+                    if told:
+                        self._note(streaming=None)
+                    pause, told = _FIRST, False
                     yield frame
                 return
-            except Trouble:
+            except Trouble as trouble:
+                if not told and not stop.is_set():
+                    told = True
+                    self._note(streaming=trouble)
                 stop.wait(pause)
                 pause = min(2 * pause, _MOST)
 
@@ -102,9 +106,8 @@ class Steady:
     def _note(self, **changed: Trouble | None) -> None:
         """Keeps what is known, and tells of it where it reads otherwise than before."""
         with self._lock:
-            self._away = changed.get("away", self._away)
-            self._failing = changed.get("failing", self._failing)
-            now = self._away or self._failing
+            self._why.update(changed)
+            now = next((why for why in self._why.values() if why is not None), None)
             before, self.trouble = self.trouble, now
             if (now and now.sentence) == (before and before.sentence) or self._closed:
                 return

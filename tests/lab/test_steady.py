@@ -188,13 +188,14 @@ def test_waiting_ends_with_the_run(store: Store) -> None:
     assert told == [AWAY]
 
 
-def test_frames_begin_anew_where_they_end_in_trouble() -> None:
-    stop, phone = threading.Event(), Cut()
+def test_frames_begin_anew_where_they_end_in_trouble_and_it_is_told_once() -> None:
+    stop, phone, told = threading.Event(), Cut(), list[Trouble | None]()
     phone.away = AWAY
-    steady = Steady(phone, stop, lambda trouble: None)
+    steady = Steady(phone, stop, told.append)
     frames = steady.frames(stop)
-    threading.Timer(0.05, phone.cut, [None]).start()
+    threading.Timer(0.8, phone.cut, [None]).start()
     assert next(frames).size == (1080, 2400)
+    assert told == [AWAY, None]
     stop.set()
     assert list(frames) == []
 
