@@ -1,0 +1,6 @@
+"""The rig, and scrcpy sessions on it, for the tests of this folder."""
+
+from tests.lab.devices.scrcpy_rig import mirrored, start
+from tests.simulators.phone.served.rig import adb_environment, adb_server, rig
+
+__all__ = ["adb_environment", "adb_server", "mirrored", "rig", "start"]
