@@ -65,7 +65,7 @@ class Review(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
         return Place(self.step, self.field)
 
 
-class Demonstration(NamedTuple):
+class Proof(NamedTuple):
     """What there is to proofread: who recorded it, and each field's own value."""
 
     trace: str
@@ -104,7 +104,7 @@ class Standing(NamedTuple):
 class Sheet:
     """What one person has said of a demonstration so far."""
 
-    def __init__(self, demo: Demonstration, rows: Iterable[Review], by: str) -> None:
+    def __init__(self, demo: Proof, rows: Iterable[Review], by: str) -> None:
         self.demo = demo
         own = [row for row in rows if row.by.id == by and row.act != "settle"]
         self.committed = any(row.act == "commit" for row in own)
@@ -144,7 +144,7 @@ def in_order(rows: Iterable[Review]) -> list[Review]:
     return sorted(rows, key=lambda row: (row.at, row.id))
 
 
-def demonstration_of(trace: Trace) -> Demonstration:
+def proof_of(trace: Trace) -> Proof:
     """What of a run is proofread; `LabError` where no person worked its phone, or it has not ended."""
     what = f"run {trace.id}"
     if trace.agent.kind != "human":
@@ -160,7 +160,7 @@ def demonstration_of(trace: Trace) -> Demonstration:
     for step in trace.steps:
         values[Place(step.index, "instruction")] = step.proposed.instruction
         values[Place(step.index, "action")] = plain_value(step.action or step.proposed.action)
-    return Demonstration(trace.id, trace.agent, len(trace.steps), values)
+    return Proof(trace.id, trace.agent, len(trace.steps), values)
 
 
 def impossible_of(steps: Sequence[Step]) -> str:
@@ -185,7 +185,7 @@ def action_of(value: Any) -> Action:
 # -- rules -----------------------------------------------------------------------------------------------------
 
 
-def check_next(demo: Demonstration, rows: Sequence[Review], row: Review) -> None:
+def check_next(demo: Proof, rows: Sequence[Review], row: Review) -> None:
     """Raises `LabError` where the rules refuse a row after those that stand; each person's own come in any order."""
     what, by = f"review of run {demo.trace}", row.by.id
     if row.trace != demo.trace or (row.place != WHOLE and not _known(demo, row.place)):
@@ -211,7 +211,7 @@ def check_next(demo: Demonstration, rows: Sequence[Review], row: Review) -> None
         raise LabError(what, f"{unseen_words(sheet.unseen)} not looked at yet.")
 
 
-def _known(demo: Demonstration, place: Place) -> bool:
+def _known(demo: Proof, place: Place) -> bool:
     if place.field == "step":
         return place.step is not None and 0 <= place.step < demo.steps
     return place in demo.values
@@ -257,7 +257,7 @@ def _check_value(what: str, row: Review) -> None:
 # -- how it stands ---------------------------------------------------------------------------------------------
 
 
-def standing_of(demo: Demonstration, rows: Iterable[Review]) -> Standing:
+def standing_of(demo: Proof, rows: Iterable[Review]) -> Standing:
     """How a demonstration stands by all rows on it, in whatever order they come."""
     ordered = in_order(rows)
     proofreaders = tuple(dict.fromkeys(row.by.id for row in ordered if row.act == "commit"))[:2]
@@ -293,7 +293,7 @@ def standing_of(demo: Demonstration, rows: Iterable[Review]) -> Standing:
     return Standing(state, proofreaders, differences, values, rejected, settlers)
 
 
-def visible(demo: Demonstration, rows: Iterable[Review], by: str) -> list[Review]:
+def visible(demo: Proof, rows: Iterable[Review], by: str) -> list[Review]:
     """The rows that a person may see: their own, and everybody's once two have handed theirs in."""
     ordered = in_order(rows)
     if len(standing_of(demo, ordered).proofreaders) >= 2:

@@ -10,8 +10,8 @@ import msgspec
 from lab.review import (
     READY,
     WHOLE_FIELDS,
-    Demonstration,
     Place,
+    Proof,
     Review,
     Sheet,
     Standing,
@@ -29,7 +29,7 @@ class Settled(NamedTuple):
     original: dict[str, Any]
 
 
-def settled_events(events: Iterable[AnyEvent], demo: Demonstration, standing: Standing) -> Iterator[Settled]:
+def settled_events(events: Iterable[AnyEvent], demo: Proof, standing: Standing) -> Iterator[Settled]:
     """A demonstration's events with the reviewed fields in place; `standing` is agreed or settled.
 
     A rejected step stays, with `"review": "rejected"` in its `extra`.
@@ -45,11 +45,11 @@ def settled_events(events: Iterable[AnyEvent], demo: Demonstration, standing: St
                 yield Settled(event, {})
 
 
-def _changed(demo: Demonstration, values: Mapping[Place, Any], place: Place) -> bool:
+def _changed(demo: Proof, values: Mapping[Place, Any], place: Place) -> bool:
     return place in values and values[place] != demo.values[place]
 
 
-def _started(event: Started, demo: Demonstration, standing: Standing) -> Settled:
+def _started(event: Started, demo: Proof, standing: Standing) -> Settled:
     changed = [place for f in WHOLE_FIELDS if _changed(demo, standing.values, place := Place(None, f))]
     original: dict[str, Any] = {place.field: demo.values[place] for place in changed}
     names = {"intent": "instruction", "place": "place"}
@@ -57,7 +57,7 @@ def _started(event: Started, demo: Demonstration, standing: Standing) -> Settled
     return Settled(msgspec.structs.replace(event, task=msgspec.structs.replace(event.task, **changes)), original)
 
 
-def _step(event: Step, demo: Demonstration, standing: Standing) -> Settled:
+def _step(event: Step, demo: Proof, standing: Standing) -> Settled:
     values = standing.values
     original: dict[str, Any] = {}
     instruction, action = Place(event.index, "instruction"), Place(event.index, "action")
@@ -107,7 +107,7 @@ class EditRate(msgspec.Struct, frozen=True):
     rate: float | None
 
 
-def edit_rates(reviewed: Iterable[tuple[Demonstration, Iterable[Review]]]) -> list[EditRate]:
+def edit_rates(reviewed: Iterable[tuple[Proof, Iterable[Review]]]) -> list[EditRate]:
     """Each annotator's edit rate, by their code; demonstrations that two have not handed in yet do not count."""
     found: dict[str, list[int]] = {}
     for demo, rows in reviewed:

@@ -12,7 +12,7 @@ import msgspec
 
 from lab.errors import LabError
 from lab.records import Blob, Clearance, Tombstone, Verdict, imported_id
-from lab.review import READY, Demonstration, Review, Standing, standing_of
+from lab.review import READY, Proof, Review, Standing, standing_of
 from lab.reviewed import Settled, settled_events
 from lab.trace import AnyEvent, Source, Started
 from lab.wire import encode
@@ -109,7 +109,7 @@ class ReviewedRun(KeptRun):
 
     def __init__(self, store: Store, id: str) -> None:
         super().__init__(store, id)
-        self.demo: Demonstration = store.demonstration(id)
+        self.demo: Proof = store.proof(id)
         self.standing: Standing = standing_of(self.demo, store.reviews(id))
         if self.standing.state not in READY:
             raise LabError(

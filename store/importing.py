@@ -74,7 +74,8 @@ class _Import:
             return
         self.batch.append(run)
         self.bytes += sum(len(blob.data) for blob in run.images.values())
-        if len(self.batch) >= _BATCH_RUNS or self.bytes >= _BATCH_BYTES:
+        # What a run replaces may come next, and must be known as erased by then.
+        if run.tombstones or len(self.batch) >= _BATCH_RUNS or self.bytes >= _BATCH_BYTES:
             self.flush()
 
     def flush(self) -> None:

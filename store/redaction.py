@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import io
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import msgspec
@@ -22,6 +21,7 @@ from lab.uitree import Bounds
 from lab.wire import decode, encode, escape_surrogates
 from store import rows
 from store.erasing import Destroyed, Eraser
+from store.painting import painted, tells_more
 from store.store import Store
 
 
@@ -69,8 +69,7 @@ def redact(
     family = [kin.id for kin in store.family(trace_id)]
     by_picture = boxes_of(list(store.events(trace_id)), boxes)
     runs, planned = _widened(store, family, by_picture, words, everywhere=everywhere)
-    painted = {sha256: _painted(store, sha256, parts) for sha256, parts in planned.paints.items()}
-    new = {sha256: blob for sha256, blob in painted.items() if blob is not None}
+    new = _pictures(store, runs, planned)
     ids = {id: uuid7() for id in runs}
     redactor = Redactor(planned, {sha256: blob.sha256 for sha256, blob in new.items()}, ids)
     covered = {id: _covered(redactor, run) for id, run in runs.items()}
@@ -86,7 +85,7 @@ def redact(
             boxes=sum(len(given) for given in boxes.values()),
             nodes=redactor.nodes,
             texts=redactor.texts,
-            pictures=len(new),
+            pictures=len(new.keys() & planned.paints.keys()),
             states=redactor.states,
             designs=designs,
             reviews=sum(len(run.reviews) for run in runs.values()),
@@ -159,30 +158,16 @@ def _covered(redactor: Redactor, run: _Run) -> _Run:
     return _Run(run.n, redactor.events(run.events), redactor.cloak.cover(run.verdicts), reviews)
 
 
-def _painted(store: Store, sha256: str, parts: Iterable[Bounds]) -> Blob | None:
-    """A picture with these parts solid black, its pixels alone: nothing of what it said of itself is kept.
-
-    None where the file does not hold it. What cannot be read as a picture becomes a black one.
-    """
-    from PIL import Image, ImageDraw
-
-    blob = store.blob(sha256)
-    if blob is None:
-        return None
-    try:
-        with Image.open(io.BytesIO(blob.data)) as opened:
-            image = Image.new("RGB", opened.size)
-            image.paste(opened.convert("RGB"))
-    except (OSError, ValueError, SyntaxError, Image.DecompressionBombError):
-        image = Image.new("RGB", (1, 1))
-    draw = ImageDraw.Draw(image)
-    for part in parts:
-        box = part.cut(Bounds(0, 0, *image.size))
-        if box.area:
-            draw.rectangle((box.left, box.top, box.right - 1, box.bottom - 1), fill=(0, 0, 0))
-    out = io.BytesIO()
-    image.save(out, "PNG")
-    return Blob(out.getvalue(), "image/png")
+def _pictures(store: Store, runs: Mapping[str, _Run], planned: Plan) -> dict[str, Blob]:
+    """Every picture that is painted, or says more than its pixels, as it will be; by the original's sha256."""
+    found = {}
+    for sha256 in sorted({sha for id in runs for sha in store.used(id)}):
+        blob = store.blob(sha256)
+        if blob is not None and blob.mime.startswith("image/"):
+            parts = planned.paints.get(sha256)
+            if parts is not None or tells_more(blob.data):
+                found[sha256] = painted(blob.data, parts or ())
+    return found
 
 
 def _insert(eraser: Eraser, n: int, run: _Run, blobs: Mapping[str, Blob]) -> None:

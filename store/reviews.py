@@ -10,7 +10,7 @@ from typing import Any
 
 from lab.errors import LabError
 from lab.records import Clearance
-from lab.review import VERSION, Demonstration, Review, check_next, demonstration_of
+from lab.review import VERSION, Proof, Review, check_next, proof_of
 from lab.stamp import now, uuid7
 from lab.task import Actor
 from lab.trace import AnyEvent, Trace
@@ -44,7 +44,7 @@ class Reviews:
     def trace(self, trace_id: str) -> Trace:
         raise NotImplementedError
 
-    def append_reviews(self, demo: Demonstration, rows: Sequence[Review]) -> list[Review]:
+    def append_reviews(self, demo: Proof, rows: Sequence[Review]) -> list[Review]:
         """Appends words on a demonstration, all or none, durable on return; gives every row that now stands.
 
         Raises `LabError` where the rules refuse one: one's own recording, a review that was handed in, a third review.
@@ -68,9 +68,9 @@ class Reviews:
         """Runs that have ended and in which a person worked the phone, the newest in this file first."""
         return [id for (id,) in self._read(_DEMONSTRATIONS)]
 
-    def demonstration(self, trace_id: str) -> Demonstration:
+    def proof(self, trace_id: str) -> Proof:
         """What of a run is proofread; `LabError` where it is no demonstration."""
-        return demonstration_of(self.trace(trace_id))
+        return proof_of(self.trace(trace_id))
 
     def clear(self, trace_id: str, by: Actor) -> Clearance:
         """Keeps a person's word that a run holds nothing private."""

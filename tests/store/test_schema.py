@@ -112,7 +112,11 @@ def test_a_migrated_file_bears_our_mark_and_version(tmp_path: Path) -> None:
     db = sqlite3.connect(path)
     assert db.execute("PRAGMA user_version").fetchone() == (schema.VERSION,)
     assert db.execute("PRAGMA application_id").fetchone() == (schema.APPLICATION_ID,)
-    assert [row[0] for row in db.execute("SELECT name FROM _sqlite_migrations")] == ["001_runs", "002_designs", "003_reviews"]
+    assert [row[0] for row in db.execute("SELECT name FROM _sqlite_migrations")] == [
+        "001_runs",
+        "002_designs",
+        "003_reviews",
+    ]
     db.close()
 
 

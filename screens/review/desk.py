@@ -1,0 +1,99 @@
+"""Where one demonstration lies while a person proofreads it: each word is on the disk before it is shown."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from lab.errors import LabError
+from lab.lacking import lacking
+from lab.review import (
+    WHOLE,
+    Act,
+    Place,
+    Proof,
+    Review,
+    Sheet,
+    Standing,
+    action_of,
+    standing_of,
+    visible,
+)
+from lab.stamp import now, uuid7
+from lab.task import Actor
+
+if TYPE_CHECKING:
+    from store.store import Store
+
+
+class Desk:
+    """One demonstration, and what one person says of it. Every verb raises `LabError` where it is refused."""
+
+    def __init__(self, store: Store, trace_id: str, person: Actor) -> None:
+        self.store = store
+        self.person = person
+        self.demo: Proof = store.proof(trace_id)
+        self.size = store.trace(trace_id).device.size
+        self.rows = store.reviews(trace_id)
+
+    @property
+    def sheet(self) -> Sheet:
+        return Sheet(self.demo, self.rows, self.person.id)
+
+    @property
+    def standing(self) -> Standing:
+        return standing_of(self.demo, self.rows)
+
+    @property
+    def visible(self) -> list[Review]:
+        """The rows that this person may see."""
+        return visible(self.demo, self.rows, self.person.id)
+
+    def accept(self, steps: list[int | None]) -> None:
+        """Accepts steps, and the whole (None), as they stand by this person's word."""
+        sheet = self.sheet
+        self._append(
+            [self._row(verdict_place(step), "accept", sheet.value(verdict_place(step)), "accept") for step in steps]
+        )
+
+    def edit(self, place: Place, value: Any) -> None:
+        """Puts another value in a field."""
+        self._check(place, value)
+        self._append([self._row(place, "edit", self.sheet.value(place), value)])
+
+    def reject(self, step: int | None, reason: str) -> None:
+        """Refuses a step, or the whole (None), and says why."""
+        place = verdict_place(step)
+        self._append([self._row(place, "reject", self.sheet.value(place), "reject", reason)])
+
+    def settle(self, place: Place, value: Any, note: str = "") -> None:
+        """Says what stands where two differ."""
+        self._check(place, value)
+        old = self.demo.values.get(place, "accept")
+        self._append([msgspec.structs.replace(self._row(place, "settle", old, value, note), supersedes=None)])
+
+    def commit(self) -> None:
+        """Hands this person's review in: nothing in it changes any more."""
+        self._append([self._row(WHOLE, "commit", None, None)])
+
+    def _check(self, place: Place, value: Any) -> None:
+        if place.field == "action":
+            action = action_of(value)
+            wrong = lacking(action, self.size)
+            if wrong:
+                raise LabError(f"action {action.kind}", wrong, "`hitlab schema action` says what it may hold.", code=2)
+
+    def _row(self, place: Place, act: Act, old: Any, new: Any, note: str = "") -> Review:
+        head = self.sheet.heads.get(place) if act != "commit" else None
+        return Review(
+            uuid7(), self.demo.trace, place.step, place.field, act, self.person, now(), old, new, note,
+            head.id if head is not None else None,
+        )  # fmt: skip
+
+    def _append(self, rows: list[Review]) -> None:
+        self.rows = self.store.append_reviews(self.demo, rows)
+
+
+def verdict_place(step: int | None) -> Place:
+    return WHOLE if step is None else Place(step, "step")

@@ -1,0 +1,207 @@
+"""Our own format: export then import into an empty file is the identity; strangers' files are read strictly."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from lab.errors import LabError
+from lab.records import Imported, Tombstone, Verdict
+from lab.review import Review
+from lab.task import Actor
+from store.exporting import export_runs
+from store.importing import import_paths
+from store.store import Store
+from tests.demonstrations import DEMO, demonstration, row
+from tests.screens.runs import WHOLE, bare_run, long_run, waiting_run, whole_run
+
+TABLES = {
+    "event": "SELECT trace, seq, body FROM event ORDER BY trace, seq",
+    "trace": "SELECT n, id, task, parent, source, started_at FROM trace ORDER BY n",
+    "verdict": "SELECT * FROM verdict ORDER BY trace, position",
+    "review": "SELECT id, trace, step, field, act, by, at, supersedes, body FROM review ORDER BY n",
+    "clearance": "SELECT id, trace, by, at, body FROM clearance ORDER BY n",
+    "tombstone": "SELECT * FROM tombstone ORDER BY trace",
+    "blob": "SELECT * FROM blob ORDER BY sha256",
+    "use": "SELECT * FROM use ORDER BY trace, sha256",
+}
+
+
+def held(store: Store) -> dict[str, list[object]]:
+    """Everything that a file holds of its runs, byte for byte."""
+    return {table: store._read(sql) for table, sql in TABLES.items()}
+
+
+def fill(store: Store) -> list[str]:
+    store.import_run(whole_run(hostile=True))
+    store.import_run(bare_run())
+    store.import_run(Imported(waiting_run(), {}, [Verdict("result", float(1), "half", {"n": [1, None]})]))
+    one = demonstration()
+    stone = Tombstone("old-1", "redacted", Actor("human", "P1"), "2026-03-05T10:00:00+00:00", DEMO, {"boxes": 1})
+    said: list[Review] = [
+        row("P1", "reject", 1, "step", "accept", "reject", note="no\nway"),
+        row("P1", "commit", None, "whole"),
+    ]
+    store.import_run(one._replace(reviews=said, tombstones=[stone]))
+    store.clear(DEMO, Actor("human", "P1"))
+    return [run.id for run in store.summaries()][::-1]
+
+
+def test_export_then_import_is_the_identity(store: Store, tmp_path: Path) -> None:
+    ids = fill(store)
+    size = export_runs(store, ids, tmp_path / "out")
+    assert size == sum(path.stat().st_size for path in (tmp_path / "out").rglob("*") if path.is_file())
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == sorted(ids)
+    with Store.open(tmp_path / "again.db") as again:
+        for id in ids:  # one by one, so that the order in the file is the same
+            assert import_paths(again, [tmp_path / "out" / id]).failed == []
+        assert held(again) == held(store)
+        assert again.check() == []
+        with pytest.raises(LabError, match="was redacted as run"):
+            again.import_run(demonstration("old-1"))
+        assert import_paths(again, [tmp_path / "out"]).skipped == len(ids)
+
+
+def test_exporting_again_writes_the_same_bytes(store: Store, tmp_path: Path) -> None:
+    export_runs(store, fill(store), tmp_path / "a")
+    export_runs(store, [run.id for run in store.summaries()], tmp_path / "b")
+    for path in (tmp_path / "a").rglob("*"):
+        if path.is_file():
+            assert path.read_bytes() == (tmp_path / "b" / path.relative_to(tmp_path / "a")).read_bytes()
+
+
+def test_a_copy_packed_without_pictures_is_exported_and_read_back(store: Store, tmp_path: Path) -> None:
+    fill(store)
+    store.pack(tmp_path / "small.db", images=False)
+    with Store.open(tmp_path / "small.db") as small, Store.open(tmp_path / "again.db") as again:
+        export_runs(small, [WHOLE], tmp_path / "out")
+        assert not (tmp_path / "out" / WHOLE / "blobs").exists()
+        assert import_paths(again, [tmp_path / "out"]).imported == 1
+        assert list(again.events(WHOLE)) == list(store.events(WHOLE))
+
+
+def test_what_is_there_is_never_written_over_and_what_fails_leaves_nothing(store: Store, tmp_path: Path) -> None:
+    fill(store)
+    (tmp_path / "out").mkdir()
+    with pytest.raises(LabError, match="is there already"):
+        export_runs(store, [WHOLE], tmp_path / "out")
+    with pytest.raises(LabError, match="is not in"):
+        export_runs(store, [WHOLE, "nothing"], tmp_path / "new")
+    with pytest.raises(LabError, match="not reviewed to an end: one of two"):
+        export_runs(store, [DEMO], tmp_path / "new", reviewed=True)
+    assert sorted(path.name for path in tmp_path.iterdir() if "lab.db" not in path.name) == ["out"]
+
+
+def exported(store: Store, tmp_path: Path) -> Path:
+    store.import_run(demonstration())
+    export_runs(store, [DEMO], tmp_path / "out")
+    return tmp_path / "out" / DEMO
+
+
+def rewritten(change: Callable[[list[str]], list[str]]) -> Callable[[Path], None]:
+    def work(folder: Path) -> None:
+        file = folder / "run.jsonl"
+        file.write_text("".join(change(file.read_text().splitlines(keepends=True))))
+
+    return work
+
+
+def without_end(lines: list[str]) -> list[str]:
+    return lines[:-1]
+
+
+def renamed(what: str, into: str) -> Callable[[Path], None]:
+    return rewritten(lambda lines: [line.replace(what, into) for line in lines])
+
+
+def other_bytes(folder: Path) -> None:
+    next((folder / "blobs").iterdir()).write_bytes(b"\x89PNG\r\n\x1a\n other")
+
+
+def linked_out(folder: Path) -> None:
+    shot = next((folder / "blobs").iterdir())
+    shot.rename(folder.parent.parent / "outside")
+    shot.symlink_to(folder.parent.parent / "outside")
+
+
+def added(line: str) -> Callable[[Path], None]:
+    return rewritten(lambda lines: [*lines[:-1], line + "\n", json.dumps({"end": {"lines": len(lines)}}) + "\n"])
+
+
+BY = '"by":{"kind":"human","id":"P1"},"at":"x"'
+
+
+@pytest.mark.parametrize(
+    ("harm", "said"),
+    [
+        (rewritten(without_end), "line 13: is missing: the file was cut short"),
+        (rewritten(lambda lines: [*lines[:3], lines[3][:80]]), "line 4: is cut short"),
+        (rewritten(lambda lines: [lines[0], *lines[2:]]), "line 2: event 1 stands where event 0 should"),
+        (rewritten(lambda lines: [*lines[:7], lines[-1]]), "line 8: says that 12 lines come before it"),
+        (rewritten(lambda lines: [*lines, lines[1]]), "says that 12 lines come before it and none after"),
+        (rewritten(lambda lines: lines[1:]), "line 1: is not the beginning of a run"),
+        (rewritten(lambda lines: ["{}\n", *lines]), "line 1: holds nothing"),
+        (renamed(f'"v":1,"trace":"{DEMO}', '"v":1,"trace":"../../x'), "is no run's id"),
+        (renamed('"hitlab run","v":1', '"hitlab run","v":9'), "newer hitlab"),
+        (renamed('"started","trace":"0197', '"started","trace":"0198'), "is of run 0198|field event"),
+        (renamed('"kind":"click"', '"kind":"fly"'), "field action|proposed.action.kind"),
+        (added('{"review":{"id":"r","trace":"another","step":0,"field":"step","act":"accept",' + BY + "}}"),
+         "is about run another"),
+        (added('{"tombstone":{"trace":"a","why":"redacted",' + BY + "}}"), "does not replace"),
+        (added('{"blob":{"sha256":"../../../etc/passwd","mime":"image/png","size":1}}'), "names no picture"),
+        (added(f'{{"blob":{{"sha256":"{"a" * 64}","mime":"image/png","size":1}}}}'), "is not there"),
+        (added('{"event":{"event":"paused","seq":6,' + BY + '},"verdict":{"name":"x"}}'),
+         "holds event, verdict"),
+        (other_bytes, "is damaged"),
+        (linked_out, "leads out of the folder"),
+    ],
+)  # fmt: skip
+def test_a_harmed_file_is_refused_with_a_sentence_and_nothing_of_it_comes_in(
+    store: Store, tmp_path: Path, harm: Callable[[Path], None], said: str
+) -> None:
+    folder = exported(store, tmp_path)
+    harm(folder)
+    with Store.open(tmp_path / "again.db") as again:
+        report = import_paths(again, [folder])
+        assert (report.imported, len(report.failed)) == (0, 1)
+        assert re.search(said, report.failed[0]["error"]), report.failed[0]["error"]
+        assert held(again) == {table: [] for table in TABLES}
+
+
+def test_one_harmed_run_leaves_the_others(store: Store, tmp_path: Path) -> None:
+    store.import_run(long_run(30))
+    folder = exported(store, tmp_path).parent
+    shutil.copytree(folder / DEMO, folder / "zz")
+    other_bytes(folder / "zz")
+    export_runs(store, [run.id for run in store.summaries()], tmp_path / "both")
+    with Store.open(tmp_path / "again.db") as again:
+        report = import_paths(again, [tmp_path / "both", folder])
+        assert (report.imported, report.skipped, len(report.failed)) == (2, 1, 1)
+        assert next(again.events(DEMO)) == next(store.events(DEMO))
+
+
+def test_reviewed_runs_are_runs_of_their_own_with_the_original_beside(store: Store, tmp_path: Path) -> None:
+    store.import_run(demonstration())
+    demo = store.proof(DEMO)
+    for by in ("P1", "P2"):
+        edit = row(by, "edit", 2, "instruction", "Tap Send", "Tap the arrow")
+        rest = [row(by, "accept", step, "step", "accept", "accept") for step in (0, 1, 3)]
+        whole = row(by, "accept", None, "whole", "accept", "accept")
+        store.append_reviews(demo, [edit, *rest, whole, row(by, "commit", None, "whole")])
+    export_runs(store, [DEMO], tmp_path / "out", reviewed=True)
+    (folder,) = (tmp_path / "out").iterdir()
+    assert folder.name != DEMO
+    lines = [json.loads(line) for line in (folder / "run.jsonl").read_text().splitlines()]
+    assert lines[0]["run"]["reviewed"] == DEMO
+    assert lines[4]["original"] == {"instruction": "Tap Send"}
+    assert import_paths(store, [tmp_path / "out"]).imported == 1
+    again = store.trace(folder.name)
+    assert [step.proposed.instruction for step in again.steps][2] == "Tap the arrow"
+    assert (again.source.format, again.source.path) == ("hitlab-reviewed", DEMO) if again.source else False
+    export_runs(store, [DEMO], tmp_path / "again", reviewed=True)
+    assert [path.name for path in (tmp_path / "again").iterdir()] == [folder.name]

@@ -1,0 +1,242 @@
+"""Redaction: what was covered is nowhere in the file any more, and what stands in its place plays and travels."""
+
+from __future__ import annotations
+
+import io
+import sqlite3
+from pathlib import Path
+
+import msgspec
+import pytest
+from PIL import Image
+
+from lab.cloak import MASK
+from lab.errors import LabError
+from lab.records import Blob, Imported
+from lab.task import Actor
+from lab.trace import AnyEvent, Ended, Forked, Started, Step
+from lab.turn import Prompt
+from lab.uitree import Bounds
+from store.exporting import export_runs
+from store.importing import import_paths
+from store.redaction import Redacted, redact
+from store.store import Store
+from tests.demonstrations import DEMO, MAIL, NAME, PHONE, SCREENS, demonstration, drawn, row
+
+BY = Actor("human", "D01")
+NUMBER = Bounds(10, 200, 351, 261)
+"""The row on the first screen that holds the telephone number."""
+
+
+def bytes_of(store: Store) -> bytes:
+    """Everything that lies in the file and beside it."""
+    path = store.path
+    return b"".join(path.with_name(path.name + tail).read_bytes() for tail in ("", "-wal", "-shm"))
+
+
+def assert_gone(store: Store, *texts: str, pictures: tuple[Blob, ...] = ()) -> None:
+    """Nothing of these lies in the file: in no coding, and no piece of a picture."""
+    held = bytes_of(store)
+    for text in texts:
+        for coding in ("utf-8", "utf-16-le", "utf-16-be"):
+            assert text.encode(coding) not in held, (text, coding)
+            assert text.casefold().encode(coding) not in held.lower(), (text, coding)
+    for picture in pictures:
+        at = picture.data.index(b"IDAT")
+        assert picture.data[at : at + 64] not in held
+        assert picture.data[-80:-20] not in held
+
+
+def covered(
+    store: Store, *words: str, boxes: dict[int, list[Bounds]] | None = None, everywhere: bool = False
+) -> Redacted:
+    return redact(store, DEMO, BY, boxes=boxes or {}, words=words, everywhere=everywhere)
+
+
+def test_words_are_nowhere_in_the_file_and_the_pictures_that_show_them_are_painted(store: Store) -> None:
+    store.import_run(demonstration())
+    store.save_draft(DEMO, "q", f"to {MAIL}")
+    store.append_reviews(store.proof(DEMO), [row("P1", "edit", None, "intent", None, f"Tell {NAME} I am late")])
+    done = covered(store, NAME, MAIL)
+    assert_gone(store, NAME, MAIL, pictures=(drawn(SCREENS[0]), drawn(SCREENS[2])))
+    assert PHONE.encode() in bytes_of(store)
+    new = done.replaced[DEMO]
+    trace = store.trace(new)
+    assert trace.task.instruction == f"Write to {MASK} that I am late"
+    assert [step.proposed.instruction for step in trace.steps[:2]] == [
+        f"Open the mail from {MASK}",
+        f"Type {MASK} in To",
+    ]
+    assert trace.steps[1].action is not None
+    assert (trace.steps[1].action.text, trace.steps[1].proposed.raw) == (MASK, f'{{"to": "{MASK}"}}')
+    assert trace.persona is not None
+    assert trace.persona.facts == {"identity": {"full_name": MASK, "email": MASK}}
+    assert [review.new for review in store.reviews(new)] == [f"Tell {MASK} I am late"]
+    assert (done.pictures, done.reviews, done.nodes) == (2, 1, 2)
+    assert done.states == 5
+    assert not any(step.state for step in trace.steps)
+    assert store.check() == []
+
+
+def test_a_box_covers_the_picture_the_tree_under_it_and_what_was_said_of_it(store: Store) -> None:
+    store.import_run(demonstration())
+    done = covered(store, boxes={0: [NUMBER]})
+    assert_gone(store, PHONE, pictures=(drawn(SCREENS[0]),))
+    seen = store.trace(done.replaced[DEMO]).steps[0].before
+    assert seen.tree is not None
+    assert [node.text for node in seen.tree.nodes() if node.text] == ["Mail", f"From {NAME}", MASK, "Weather: dry"]
+    blob = store.blob(seen.image or "")
+    assert blob is not None
+    picture, before = Image.open(io.BytesIO(blob.data)), Image.open(io.BytesIO(drawn(SCREENS[0]).data))
+    assert picture.info == {}
+    for x, y in ((10, 200), (350, 260), (180, 230)):
+        assert picture.getpixel((x, y)) == (0, 0, 0)
+    for x, y in ((9, 200), (351, 260), (180, 199), (180, 261)):
+        assert picture.getpixel((x, y)) == before.getpixel((x, y))
+    assert (done.boxes, done.nodes, done.pictures) == (1, 1, 1)
+
+
+def test_text_typed_into_a_field_under_a_box_goes_with_it(store: Store) -> None:
+    store.import_run(demonstration())
+    done = covered(store, boxes={1: [Bounds(10, 40, 351, 101)]})
+    step = store.trace(done.replaced[DEMO]).steps[1]
+    assert step.action is not None
+    assert (step.action.text, step.proposed.instruction) == (MASK, f"Type {MASK} in To")
+
+
+def test_the_old_run_never_comes_back_and_a_tombstone_remembers_no_word(store: Store, tmp_path: Path) -> None:
+    store.import_run(demonstration())
+    export_runs(store, [DEMO], tmp_path / "before")
+    done = covered(store, NAME)
+    new = done.replaced[DEMO]
+    assert not store.holds(DEMO)
+    stone = store.tombstone(DEMO)
+    assert stone is not None
+    assert (stone.replaced_by, stone.by, stone.counts["texts"]) == (new, BY, done.texts)
+    assert NAME not in repr(stone)
+    with pytest.raises(LabError, match=f"was redacted as run {new} on"):
+        store.import_run(demonstration())
+    report = import_paths(store, [tmp_path / "before"])
+    assert (report.imported, [failure["error"][:51] for failure in report.failed]) == (0, [f"run {DEMO}: was redac"])
+    export_runs(store, [new], tmp_path / "after")
+    with Store.open(tmp_path / "other.db") as other:
+        assert import_paths(other, [tmp_path / "after", tmp_path / "before"]).imported == 1
+        assert [run.id for run in other.summaries()] == [new]
+    store.pack(tmp_path / "packed.db")
+    with Store.open(tmp_path / "packed.db") as packed, pytest.raises(LabError, match="was redacted"):
+        packed.import_run(demonstration())
+
+
+def test_forks_share_a_beginning_and_are_covered_with_it(store: Store) -> None:
+    one = demonstration()
+    store.import_run(one)
+    first = one.events[0]
+    assert isinstance(first, Started)
+    fork = msgspec.structs.replace(first, trace="fork-1", parent=DEMO, forked=Forked(1, 1))
+    store.import_run(Imported([fork, one.events[1], Ended(seq=2, status="stopped")], one.images, []))
+    done = covered(store, boxes={0: [NUMBER]})
+    assert set(done.replaced) == {DEMO, "fork-1"}
+    assert_gone(store, PHONE, "fork-1-was-here")
+    again = store.trace(done.replaced["fork-1"])
+    assert again.parent == done.replaced[DEMO]
+    assert [kin.id for kin in store.family(again.id)] == sorted(done.replaced.values())
+
+
+def test_a_picture_that_another_run_shows_too_is_asked_about(store: Store) -> None:
+    store.import_run(demonstration())
+    store.import_run(demonstration("other-1"))
+    before = store._read("SELECT count(*), sum(length(body)) FROM event")
+    with pytest.raises(LabError, match=r"shares a picture .* 1 other run \(other-1\); nothing was done"):
+        covered(store, boxes={0: [NUMBER]})
+    assert store._read("SELECT count(*), sum(length(body)) FROM event") == before
+    done = covered(store, boxes={0: [NUMBER]}, everywhere=True)
+    assert set(done.replaced) == {DEMO, "other-1"}
+    assert_gone(store, PHONE, pictures=(drawn(SCREENS[0]),))
+
+
+def test_blobs_that_other_runs_use_stay(store: Store) -> None:
+    one = demonstration()
+    store.import_run(one)
+    first, step = one.events[0], one.events[2]
+    assert isinstance(first, Started)
+    assert isinstance(step, Step)
+    other: list[AnyEvent] = [
+        msgspec.structs.replace(first, trace="other-1"),
+        msgspec.structs.replace(step, seq=1, index=0),
+    ]
+    store.import_run(Imported([*other, Ended(seq=2, status="completed")], one.images, []))
+    store.import_run(
+        Imported([msgspec.structs.replace(first, trace="other-2"), Ended(seq=1, status="completed")], {}, [])
+    )
+    done = redact(store, "other-1", BY, boxes={}, words=[MAIL])
+    assert store.blob(drawn(SCREENS[1]).sha256) is not None
+    assert list(store.events(DEMO)) == one.events
+    assert [run.id for run in store.summaries()] == ["other-2", done.replaced["other-1"], DEMO]
+    assert store.check() == []
+
+
+def test_a_picture_made_for_a_model_is_covered_whole(store: Store) -> None:
+    small = Blob(b"\x89PNG\r\n\x1a\n no picture really, IDAT" + bytes(range(120)), "image/png")
+    events = list(demonstration().events)
+    step = events[2]
+    assert isinstance(step, Step)
+    prompt = Prompt(f"the screen says {PHONE}", (small.sha256,))
+    events[2] = msgspec.structs.replace(step, proposed=msgspec.structs.replace(step.proposed, prompt=prompt))
+    store.import_run(Imported(events, {**demonstration().images, small.sha256: small}, []))
+    done = covered(store, PHONE)
+    assert_gone(store, PHONE, pictures=(small,))
+    sent = store.trace(done.replaced[DEMO]).steps[1].proposed.prompt
+    assert sent is not None
+    assert sent.text == f"the screen says {MASK}"
+    blob = store.blob(sent.images[0])
+    assert blob is not None
+    assert Image.open(io.BytesIO(blob.data)).getcolors() == [(1, (0, 0, 0))]
+
+
+@pytest.mark.parametrize("word", ["+44 (20) 7946-0018", "442079460018", "+44 20 7946 0018"])
+def test_a_number_is_found_however_it_is_written(store: Store, word: str) -> None:
+    store.import_run(demonstration())
+    covered(store, word)
+    assert_gone(store, PHONE)
+
+
+@pytest.mark.parametrize(
+    ("boxes", "words", "why"),
+    [
+        ({}, [], "nothing was named"),
+        ({}, ["x"], "too short"),
+        ({9: [NUMBER]}, [], "step 10 has no picture"),
+        ({0: [Bounds(5, 5, 5, 9)]}, [], "is empty"),
+    ],
+)
+def test_what_cannot_be_covered_is_a_sentence(
+    store: Store, boxes: dict[int, list[Bounds]], words: list[str], why: str
+) -> None:
+    store.import_run(demonstration())
+    with pytest.raises(LabError, match=why):
+        covered(store, *words, boxes=boxes)
+    assert store.holds(DEMO)
+
+
+def test_an_open_run_is_not_redacted(store: Store) -> None:
+    store.import_run(demonstration(ended=False))
+    with pytest.raises(LabError, match="is still open"):
+        covered(store, NAME)
+
+
+def test_what_fails_half_way_leaves_the_file_and_its_triggers_as_they_were(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store.import_run(demonstration())
+    before = list(store._read("SELECT * FROM event"))
+
+    def fails(*_: object) -> None:
+        raise sqlite3.OperationalError("disk full")
+
+    monkeypatch.setattr("store.redaction._rewrite_designs", fails)
+    with pytest.raises(LabError):
+        covered(store, NAME)
+    assert store._read("SELECT * FROM event") == before
+    assert store.check() == []
+    with pytest.raises(sqlite3.IntegrityError, match="append-only"):
+        store._connection().execute("DELETE FROM event")
