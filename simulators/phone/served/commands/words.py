@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from simulators.phone.served import folders
 from simulators.phone.served.commands.call import Call, Command, Refused, encoded
 
-_ESCAPE = re.compile(r"\\(?:x([0-9A-Fa-f]{1,2})|0([0-7]{1,3})|(.))", re.DOTALL)
+_ESCAPE = re.compile(r"\\(?:x([0-9A-Fa-f]{1,2})|0([0-7]{0,3})|(.))", re.DOTALL)
 _PLAIN = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "e": "\x1b", "f": "\f", "v": "\v", "\\": "\\"}
 _FORMAT = re.compile(r"%([-0]?\d*)([sdxcbi%])")
 _UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
@@ -26,8 +26,9 @@ def escaped(text: str) -> str:
     """Backslashes as echo knows them."""
 
     def one(found: re.Match[str]) -> str:
-        if found[1] or found[2]:
-            return bytes([int(found[1] or found[2], 16 if found[1] else 8) & 0xFF]).decode("utf-8", "surrogateescape")
+        if found[3] is None:
+            byte = int(found[1], 16) if found[1] else int(found[2] or "0", 8) & 0xFF
+            return bytes([byte]).decode("utf-8", "surrogateescape")
         return _PLAIN.get(found[3], found[0])
 
     return _ESCAPE.sub(one, text)

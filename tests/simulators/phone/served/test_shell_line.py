@@ -1,0 +1,116 @@
+"""The shell's line: what is quoted arrives as it is, what is not falls apart as it does in any POSIX shell."""
+
+from __future__ import annotations
+
+import shlex
+import subprocess
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from simulators.phone.served.line import Bad, parse
+from tests.simulators.phone.served.asking import Asked
+
+ASKED = Asked()
+NASTY = 'it\'s "50%" off; rm -rf $HOME & 你好 🙂\n'
+SH = Path("/bin/sh")
+
+
+def words(line: str) -> list[str]:
+    """What a command is called with, when the line's words follow its name."""
+    return ASKED.say(f"printf '%s\\0' {line}").text.split("\0")[:-1]
+
+
+@given(st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"])))
+def test_any_quoted_text_arrives_unchanged(text: str) -> None:
+    assert words(shlex.quote(text)) == [text]
+
+
+def test_the_nastiest_text_arrives_in_each_way_of_quoting() -> None:
+    for quoted in (
+        shlex.quote(NASTY),
+        '"it\'s \\"50%\\" off; rm -rf \\$HOME & 你好 🙂\n"',
+        "$'it\\'s \"50%\" off; rm -rf $HOME & \\u4f60\\u597d \\U1F642\\n'",
+        "".join("'\n'" if ch == "\n" else "\\" + ch for ch in NASTY),
+    ):
+        assert words(quoted) == [NASTY], quoted
+
+
+@pytest.mark.skipif(not SH.exists(), reason="there is no /bin/sh here")
+@settings(max_examples=120, deadline=None)
+@given(st.text("ab '\"\\%=\t", max_size=14))
+def test_quotes_mean_what_they_mean_to_sh(line: str) -> None:
+    asked = f"printf '%s|' x{line}"
+    real = subprocess.run([str(SH), "-c", asked], capture_output=True, timeout=10, check=False)
+    said = ASKED.say(asked)
+    if real.returncode:
+        assert said.code
+        assert "no closing quote" in said.err
+    elif not line.endswith("\\"):  # shells differ over a last backslash
+        assert said.out == real.stdout
+
+
+@pytest.mark.skipif(not SH.exists(), reason="there is no /bin/sh here")
+@pytest.mark.parametrize(
+    "line",
+    [
+        "true && echo a || echo b", "false && echo a || echo b", "false; echo $?", "! true; echo $?",
+        "echo a | cat | wc -c | tr -d ' '", "(exit 7); echo $?", "{ echo a; echo b; } | cat",
+        "x='a  b'; echo $x; echo \"$x\"",
+        "x=5 ; echo ${x}1 ${nothing:-none} ${x:+set}", "echo \"$(echo 'a b' | cat)\"c",
+        "echo `echo a b`", "echo a # no\necho b", "echo a\\\nb", "echo 'a\nb' | grep -c .", "echo $(echo '  a   b ')",
+        "echo a >/dev/null; echo b 2>&1", "echo \"a\\$b\\\\c\\d\"", "printf '%s-%s\\n' 1 2 3 | tail -n 1",
+        "[ a = a ] && echo same; [ 2 -lt 10 ] && echo less; test -z '' && echo empty", "echo ''a'' \"\" b | cat -",
+        "sh -c 'echo inner $0' ; echo out", "echo a|sed 's/a/b&/'", "echo 3 1 2 | tr ' ' '\\n' | sort -rn | head -n 1",
+    ],
+)  # fmt: skip
+def test_lists_pipes_and_parameters_go_as_in_sh(line: str) -> None:
+    real = subprocess.run([str(SH), "-c", line], capture_output=True, timeout=10, check=False, env={"HOME": "/"})
+    said = ASKED.say(line)
+    inner = said.out.replace(b"/system/bin/sh", bytes(SH))
+    shown = real.stdout.replace(b"inner sh", b"inner " + bytes(SH))
+    assert (inner.decode(), said.code) == (shown.decode(), real.returncode)
+
+
+def test_what_is_not_quoted_falls_apart() -> None:
+    assert words("a b*c $HOME/x") == ["a", "b*c", "//x"]
+    assert words("costs $5.00") == ["costs", ".00"]
+    assert ASKED.say("echo a & b").err == "/system/bin/sh: b: inaccessible or not found\n"
+    said = ASKED.say("input text it's")
+    assert (said.err, said.code) == ("/system/bin/sh: no closing quote\n", 1)
+
+
+def test_patterns_stand_for_files_only_where_they_are_not_quoted() -> None:
+    asked = Asked()
+    asked.services.files |= {"/sdcard/a.png": b"", "/sdcard/b.png": b"", "/sdcard/Pictures/c.png": b""}
+    assert asked.text("echo /sdcard/*.png '/sdcard/*.png' /sdcard/*/c.* /sdcard/?.jpg") == (
+        "/sdcard/a.png /sdcard/b.png /sdcard/*.png /sdcard/Pictures/c.png /sdcard/?.jpg"
+    )
+    assert asked.text("cd /sdcard && echo *.png; pwd") == "a.png b.png\n/sdcard"
+
+
+@pytest.mark.parametrize("line", ["echo )", "a &&", "| a", "(echo", "echo 'a", 'echo "a', "echo $(b", "echo `b", "a >"])
+def test_a_line_that_is_none_is_said_and_nothing_is_run(line: str) -> None:
+    with pytest.raises(Bad):
+        parse(line)
+    said = ASKED.say(f"echo first; {line}")
+    assert said.code == 1
+    assert not said.out
+    assert said.err.startswith("/system/bin/sh: ")
+
+
+@given(st.text(st.sampled_from("ab'\"\\ ;&|<>(){}$`#\n!=~*")))
+def test_any_line_is_read_or_refused(line: str) -> None:
+    with suppress(Bad):
+        parse(line)
+
+
+def test_what_nests_too_deep_is_refused() -> None:
+    assert ASKED.say("(" * 5000).code == 1
+    deep = "echo a"
+    for _ in range(40):
+        deep = f"sh -c {shlex.quote(deep)}" if len(deep) < 2000 else deep
+    assert ASKED.say(deep).code in (0, 1)
