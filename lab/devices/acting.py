@@ -7,7 +7,7 @@ import time
 from lab.devices.apps import Apps
 from lab.devices.dump import Dumper
 from lab.devices.fingers import BACK, ENTER, HELD, HOME, RECENT, ByInput, ByScrcpy, Fingers
-from lab.devices.glance import glance
+from lab.devices.glance import Glance, glance
 from lab.devices.launcher import Looking, tap_icon
 from lab.devices.shell import Shell, line_of
 from lab.devices.strokes import inside, stroke
@@ -85,18 +85,20 @@ class Acting:
         """Types where the cursor is, after a tap at `at` where one is given."""
         if action.at is not None:
             self._fingers.tap(self._place(action.at))
-        if not self._cursor(tree if action.at is None else UiTree(), _CURSOR if action.at is not None else 0.0):
-            raise LabError("input text", "no text field has the cursor", "Tap a text field first.")
-        self.typist.type(action.text or "")
+        seen = self._cursor(tree if action.at is None else UiTree(), _CURSOR if action.at is not None else 0.0)
+        self.typist.type(action.text or "", seen.lines)
 
-    def _cursor(self, tree: UiTree, seconds: float) -> bool:
-        """Whether something takes text: the keyboard is shown, or a field has the focus (with a keyboard of keys)."""
+    def _cursor(self, tree: UiTree, seconds: float) -> Glance:
+        """Once something takes text: the keyboard is shown, or a field has the focus (with a keyboard of keys)."""
         end = time.monotonic() + seconds
-        while not glance(self._shell).keyboard:
-            if time.monotonic() >= end:
-                return _field_focused(tree) or _field_focused(self._dumper.tree() or UiTree())
-            time.sleep(_LOOK)
-        return True
+        while not (seen := glance(self._shell)).keyboard:
+            if time.monotonic() < end:
+                time.sleep(_LOOK)
+            elif _field_focused(tree) or _field_focused(self._dumper.tree() or UiTree()):
+                break
+            else:
+                raise LabError("input text", "no text field has the cursor", "Tap a text field first.")
+        return seen
 
     def _tap_icon(self, name: str) -> bool:
         return tap_icon(name, Looking(self._dumper.tree, self._fingers, self._size))

@@ -19,6 +19,8 @@ _CURRENT = re.compile(r"\bcur=(\d+)x(\d+)")
 _ROTATION = re.compile(r"m(?:Current)?Rotation=(?:ROTATION_)?(\d+)")
 _PHYSICAL = re.compile(r"(?:Override|Physical) size: (\d+)x(\d+)")
 _TYPE = re.compile(r"inputType=0x([0-9a-fA-F]+)")
+"""What kinds of text fields take; the last that is told is the keyboard's own, those before it are history."""
+_MULTI_LINE = 0x20000
 _PASSWORDS = {(1, 0x80), (1, 0x90), (1, 0xE0), (2, 0x10)}
 """Class and variation of `InputType` that hide what is typed: text, visible, web and number passwords."""
 
@@ -26,7 +28,8 @@ _PASSWORDS = {(1, 0x80), (1, 0x90), (1, 0xE0), (2, 0x10)}
 class Glance(NamedTuple):
     """`activity` as `package/.Name`, `at` ISO 8601 by the phone's clock; empty, and None, where it does not say.
 
-    `password` is whether the cursor stands in a field whose text is hidden.
+    `password` is whether the cursor stands in a field whose text is hidden, `lines` whether in one of several lines;
+    None where no keyboard says what it types into.
     """
 
     activity: str = ""
@@ -35,6 +38,7 @@ class Glance(NamedTuple):
     rotation: int = 0
     keyboard: bool = False
     password: bool = False
+    lines: bool | None = None
 
 
 def glance(shell: Shell, seconds: float = 10.0) -> Glance:
@@ -46,6 +50,7 @@ def read(text: str) -> Glance:
     """What the answers say, from any Android that is about; what is not there is left out."""
     date, windows, keyboard, size = (text.split(_MARK) + [""] * 4)[:4]
     when = _DATE.search(date)
+    types = [int(found, 16) for found in _TYPE.findall(keyboard)]
     rotation = _ROTATION.search(windows)
     turned = int(rotation[1]) if rotation else 0
     turned = turned // 90 if turned > 3 else turned
@@ -55,7 +60,8 @@ def read(text: str) -> Glance:
         size=_size(windows, size, turned),
         rotation=turned % 4,
         keyboard="mInputShown=true" in keyboard,
-        password=any(_hidden(int(found, 16)) for found in _TYPE.findall(keyboard)),
+        password=bool(types) and _hidden(types[-1]),
+        lines=bool(types[-1] & _MULTI_LINE) if types and types[-1] else None,
     )
 
 

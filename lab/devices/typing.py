@@ -25,15 +25,23 @@ class Typist:
         self.typed_by = ""
         """How the newest text was typed."""
 
-    def type(self, text: str) -> None:
-        """Types `text` at the cursor; a `LabError` says what is missing where this phone cannot be given it."""
+    def type(self, text: str, lines: bool | None = None) -> None:
+        """Types `text` at the cursor; a `LabError` says what is missing where this phone cannot be given it.
+
+        `lines` is whether the field has several; where it has one, its lines are joined by spaces, for Enter would send
+        the first of them. Where that is not known they are pasted if they can be, else ended by Enter.
+        """
         text = text.replace("\r\n", "\n").replace("\r", "\n")
-        if all(" " <= ch <= "~" or ch == "\n" for ch in text):
+        text = " ".join(text.splitlines()) if lines is False else text
+        keys = all(" " <= ch <= "~" or ch == "\n" for ch in text)
+        if keys and (lines or "\n" not in text):
             self.typed_by = INPUT
             self._by_input(text)
-            return
-        if self._paste(text):
+        elif self._paste(text):
             self.typed_by = CLIPBOARD
+        elif keys:
+            self.typed_by = INPUT
+            self._by_input(text)
         elif self._has_keyboard():
             self.typed_by = KEYBOARD
             self._by_keyboard(text)
