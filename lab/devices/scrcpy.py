@@ -76,7 +76,7 @@ class Scrcpy:
             place, found.speech, scid, video=video, control=control, max_size=max_size, max_fps=max_fps,
             video_codec="h264", video_bit_rate=bit_rate, clipboard_autosync=False,
         )  # fmt: skip
-        log = Log(open(f"shell:{line}", deadline.left))
+        log = Log(open(f"shell,pty:{line}", deadline.left))  # what runs on a terminal ends with it
         try:
             return cls(
                 _greeted(open, found.speech, scid, log, deadline, video=video, control=control), found.speech, log
