@@ -79,7 +79,7 @@ class Acting:
     def _wait(self, ms: int) -> None:
         """Lets the phone wait: its own clock counts, and it is known to be there after."""
         seconds = min(max(0, ms), _LONGEST_WAIT) / 1000
-        self._shell.run(line_of("sleep", f"{seconds:.3f}"), seconds + 10)
+        self._shell.run(line_of("sleep", f"{seconds:.3f}"), seconds)
 
     def _type(self, action: Action, tree: UiTree) -> None:
         """Types where the cursor is, after a tap at `at` where one is given."""

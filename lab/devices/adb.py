@@ -36,7 +36,8 @@ class AdbPhone:
     """One phone on adb's line; implements `lab.seams.Device` and `lab.seams.Attached`.
 
     `serial` is adb's name for it or HOST:PORT; the empty one is the only phone there is. `video` is the longer side of
-    the video in pixels (0: the phone's own), `harness` a served phone's. A `LabError` where it cannot be had.
+    the video in pixels (0: the phone's own), `harness` a served phone's, `patience` the seconds that each thing
+    asked of the phone may take. A `LabError` where it cannot be had.
     """
 
     def __init__(
@@ -48,15 +49,16 @@ class AdbPhone:
         video: int = 1200,
         harness: Harness | None = None,
         server: Server | None = None,
-        seconds: float = 15.0,
+        patience: float = 10.0,
     ) -> None:
         self._server = server or Server.named()
-        self.serial = attaching.attach(self._server, serial, seconds)
+        self.serial = attaching.attach(self._server, serial, patience)
         self._harness = harness
         self._closed = threading.Event()
         self._lines: weakref.WeakSet[socket.socket] = weakref.WeakSet()
         self._told: Callable[[Trouble | None], None] = lambda trouble: None
-        self.shell = self._shell()
+        packets = "shell_v2" in self._server.features(self.serial)
+        self.shell = Shell(self._open, f"phone {self.serial}", packets=packets, patience=patience)
         glanced = glance(self.shell)
         self._info = attaching.describe(self.shell, self.serial, glanced.size)
         self._size = glanced.size or (0, 0)
@@ -146,7 +148,7 @@ class AdbPhone:
         return self._dumper.tree(1)
 
     def _ping(self) -> None:
-        self.shell.raw(":", 5.0)
+        self.shell.raw(":")
 
     # -- what is done to it ----------------------------------------------------------------------------------
 
@@ -175,10 +177,6 @@ class AdbPhone:
             hang_up(line)
 
     # -- its line --------------------------------------------------------------------------------------------
-
-    def _shell(self) -> Shell:
-        packets = "shell_v2" in self._server.features(self.serial)
-        return Shell(self._open, f"phone {self.serial}", packets=packets)
 
     def _open(self, service: str, seconds: float) -> socket.socket:
         if self._closed.is_set():

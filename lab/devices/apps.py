@@ -72,9 +72,9 @@ class Apps:
 
     def _launchable(self) -> list[str]:
         """Packages that the launcher shows; all there are where the phone cannot say (before Android 7)."""
-        found = [match[1] for match in _COMPONENT.finditer(self._shell.run(_LAUNCHABLE, 15.0).out)]
+        found = [match[1] for match in _COMPONENT.finditer(self._shell.run(_LAUNCHABLE, 5.0).out)]
         if not found:
-            listed = self._shell.run("pm list packages", 15.0).out
+            listed = self._shell.run("pm list packages", 5.0).out
             found = [line.removeprefix("package:").strip() for line in listed.splitlines()]
         return list(dict.fromkeys(found))
 
@@ -92,14 +92,14 @@ class Apps:
         if found and found[-1][0] == package:
             self._start("/".join(found[-1]))
             return
-        ran = self._shell.run(line_of("monkey", "-p", package, "-c", "android.intent.category.LAUNCHER", 1), 20.0)
+        ran = self._shell.run(line_of("monkey", "-p", package, "-c", "android.intent.category.LAUNCHER", 1), 10.0)
         if ran.code or "monkey aborted" in ran.out + ran.err:
             raise LabError("open app", f"{package} has nothing that a launcher could open.")
 
     def _start(self, component: str) -> None:
         ran = self._shell.run(
             line_of("am", "start", "-a", "android.intent.action.MAIN", "-c", "android.intent.category.LAUNCHER",
-                    "-n", component), 20.0
+                    "-n", component), 10.0
         )  # fmt: skip
         if ran.code or "Error" in ran.out + ran.err:
             raise LabError("open app", f"{plain(component)} does not open: {_error(ran)}.")

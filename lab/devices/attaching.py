@@ -7,14 +7,12 @@ import time
 from lab.devices.bridge import Listed, Server
 from lab.devices.shell import Shell, line_of
 from lab.devices.states import away
-from lab.devices.tracker import ON_LINE, is_address
+from lab.devices.tracker import ON_LINE, PASSING, is_address
 from lab.errors import LabError
 from lab.plain import plain
 from lab.trace import DeviceInfo
 from lab.turn import Point
 
-_PASSING = ("offline", "connecting", "authorizing", "gone")
-"""States that a phone just connected to goes through."""
 _LOOK = 0.1
 _FACTS = ("ro.product.model", "ro.product.name", "ro.build.version.release", "ro.build.version.sdk")
 
@@ -45,7 +43,7 @@ def attach(server: Server, serial: str, seconds: float) -> str:
 def _await(server: Server, serial: str, seconds: float) -> None:
     end = time.monotonic() + seconds
     while (state := _state(server.phones(), serial)) != ON_LINE:
-        if state not in _PASSING or time.monotonic() > end:
+        if state not in PASSING or time.monotonic() > end:
             trouble = away(serial, state)
             raise LabError(trouble.title, trouble.message, trouble.hint)
         time.sleep(_LOOK)
@@ -81,7 +79,7 @@ def describe(shell: Shell, serial: str, size: Point | None) -> DeviceInfo:
     )
 
 
-def facts_of(shell: Shell, seconds: float = 10.0) -> list[str]:
+def facts_of(shell: Shell) -> list[str]:
     """Model, product, Android's version and its SDK number; empty where the phone does not say."""
-    lines = shell.run("; ".join(line_of("getprop", name) for name in _FACTS), seconds).out.split("\n")
+    lines = shell.run("; ".join(line_of("getprop", name) for name in _FACTS)).out.split("\n")
     return [plain(line.strip(), lines=False)[:80] for line in (lines + [""] * 4)[:4]]

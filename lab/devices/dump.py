@@ -10,8 +10,8 @@ from lab.devices.shell import Shell
 from lab.plain import plain
 from lab.uitree import UiTree
 
-_SECONDS = 20.0
-"""uiautomator itself waits up to ten seconds for a screen to come to rest."""
+_REST = 10.0
+"""Seconds that uiautomator itself waits for a screen to come to rest."""
 _PASSING = ("could not get idle state", "null root node")
 """What it says of a screen that is just changing: asked again, it may be well."""
 _TRIES = 2
@@ -58,7 +58,7 @@ class Dumper:
         command = f"uiautomator dump {'--windows ' if self._all else ''}{path} 2>&1"
         if by_file:
             command += f"; cat {path} 2>/dev/null; rm -f {path}"
-        return self._shell.raw(command, _SECONDS)
+        return self._shell.raw(command, _REST)
 
 
 def _passing(said: bytes) -> bool:

@@ -58,7 +58,7 @@ class ByInput:
         self._do(line_of("input", "keyevent", code))
 
     def _do(self, command: str, seconds: float = 0.0) -> None:
-        must(self._shell.run(command, 10.0 + seconds), self._shell.who)
+        must(self._shell.run(command, seconds), self._shell.who)
 
 
 def must(ran: Ran, who: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import NamedTuple
 
 from lab.devices.attaching import facts_of
@@ -59,10 +60,10 @@ def _told(server: Server, phone: Listed) -> Found:
     if phone.state != ON_LINE:
         trouble = away(phone.serial, phone.state)
         return Found(phone.serial, phone.state, model, do=trouble.hint or trouble.message)
-    shell = Shell(lambda service, seconds: server.open(phone.serial, service, seconds), f"phone {phone.serial}")
     try:
-        shell.packets = "shell_v2" in server.features(phone.serial)
-        facts = facts_of(shell, _SECONDS)
-        return Found(phone.serial, phone.state, facts[0] or model, facts[2], facts[3], glance(shell, _SECONDS).size)
+        packets = "shell_v2" in server.features(phone.serial)
+        shell = Shell(partial(server.open, phone.serial), f"phone {phone.serial}", packets=packets, patience=_SECONDS)
+        facts = facts_of(shell)
+        return Found(phone.serial, phone.state, facts[0] or model, facts[2], facts[3], glance(shell).size)
     except LabError as error:
         return Found(phone.serial, phone.state, model, do=error.said)

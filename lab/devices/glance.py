@@ -41,9 +41,9 @@ class Glance(NamedTuple):
     lines: bool | None = None
 
 
-def glance(shell: Shell, seconds: float = 10.0) -> Glance:
+def glance(shell: Shell) -> Glance:
     """Asks the phone, in one command."""
-    return read(shell.run(_ASK, seconds).out)
+    return read(shell.run(_ASK).out)
 
 
 def read(text: str) -> Glance:

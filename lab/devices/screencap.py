@@ -39,9 +39,9 @@ class Raw(NamedTuple):
         return pixels[:, 2::-1].tobytes() if self.format == 5 else pixels[:, :3].tobytes()
 
 
-def png(shell: Shell, seconds: float = 10.0) -> bytes:
+def png(shell: Shell) -> bytes:
     """A screenshot as a whole PNG file; `Trouble` where the phone gives none."""
-    return checked(shell.raw("screencap -p 2>/dev/null", seconds, _MOST), shell.who)
+    return checked(shell.raw("screencap -p 2>/dev/null", most=_MOST), shell.who)
 
 
 def checked(data: bytes, who: str) -> bytes:
@@ -66,9 +66,9 @@ def png_size(data: bytes) -> Point:
     return width, height
 
 
-def raw(shell: Shell, seconds: float = 10.0) -> Raw:
+def raw(shell: Shell) -> Raw:
     """The screen's pixels; `Trouble` where the phone gives none that are whole."""
-    return parsed(shell.raw("screencap 2>/dev/null", seconds, _MOST), shell.who)
+    return parsed(shell.raw("screencap 2>/dev/null", most=_MOST), shell.who)
 
 
 def parsed(data: bytes, who: str) -> Raw:

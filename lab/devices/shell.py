@@ -37,36 +37,45 @@ class Ran(NamedTuple):
 
 
 class Shell:
-    """The shell of one phone. `packets` is whether its adb parts output, errors and exit code (Android 7 on)."""
+    """The shell of one phone. `packets` is whether its adb parts output, errors and exit code (Android 7 on).
 
-    def __init__(self, open: Open, who: str, *, packets: bool = True) -> None:
+    `patience` is how many seconds a command has that is given no others.
+    """
+
+    def __init__(self, open: Open, who: str, *, packets: bool = True, patience: float = 10.0) -> None:
         self.open = open
         self.who = who
-        self.packets = packets
+        self.patience = patience
+        self._packets = packets
 
-    def run(self, command: str, seconds: float = 10.0) -> Ran:
-        """Runs a command line of the phone's shell; `Trouble` where it does not end in time, whatever its exit code."""
-        deadline = Deadline(seconds)
-        if not self.packets:
+    def run(self, command: str, more: float = 0.0) -> Ran:
+        """Runs a command line of the phone's shell, whatever its exit code; it may take `more` seconds than others.
+
+        `Trouble` where it does not end in time.
+        """
+        deadline = Deadline(self.patience + more)
+        if not self._packets:
             return self._run_bare(command, deadline)
-        line = self.open(f"shell,v2,raw:{command}", seconds)
+        line = self.open(f"shell,v2,raw:{command}", deadline.left)
         try:
             send(line, _NO_INPUT, deadline, self.who, sent=True)
             return self._read(line, deadline)
         finally:
             hang_up(line)
 
-    def raw(self, command: str, seconds: float = 10.0, most: int = _MOST) -> bytes:
+    def raw(self, command: str, more: float = 0.0, most: int = _MOST) -> bytes:
         """The bytes that a command prints, as they are; `Trouble` where they do not end in time."""
-        deadline = Deadline(seconds)
-        line = self.open(f"exec:{command}", seconds)
+        return self._raw(command, Deadline(self.patience + more), most)
+
+    def _raw(self, command: str, deadline: Deadline, most: int = _MOST) -> bytes:
+        line = self.open(f"exec:{command}", deadline.left)
         try:
             return rest(line, most, deadline, self.who, sent=True)
         finally:
             hang_up(line)
 
     def _run_bare(self, command: str, deadline: Deadline) -> Ran:
-        data = self.raw(f"({command}) 2>&1; code=$?; echo; echo hitlab:exit:$code", deadline.left)
+        data = self._raw(f"({command}) 2>&1; code=$?; echo; echo hitlab:exit:$code", deadline)
         found = _CODE.search(data)
         if found is None:
             raise Trouble(self.who, "broke off in the middle of an answer.", sent=True)

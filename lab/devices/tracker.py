@@ -14,13 +14,17 @@ from lab.devices.states import away
 from lab.errors import LabError
 from lab.seams import Trouble
 
-_TICK, _AGAIN = 0.5, 1.0
+_TICK = 0.25
+_FIRST, _AGAIN = 0.1, 1.0
+"""Seconds before a server that is gone is started again: at once, and where it does not last."""
 _WORD = 5.0
 """Seconds that the server may take to say a word that it has begun."""
 _CONNECT = 5.0
 _STUCK = 3.0
 """Seconds after which a phone at an address that is still offline is let go of, and connected to anew."""
 _ADDRESS = re.compile(r".+:\d+")
+PASSING = ("offline", "connecting", "authorizing", "gone")
+"""States that a phone goes through on its way back."""
 ON_LINE = "device"
 """adb's own word for a phone that is there and answers."""
 
@@ -58,6 +62,7 @@ class Tracker:
 
     def _run(self) -> None:
         while not self._closed.is_set():
+            began = time.monotonic()
             try:
                 self._server.ready()
                 self._follow()
@@ -65,7 +70,7 @@ class Tracker:
                 self._note(trouble)
             except LabError as error:
                 self._note(Trouble(error.title, error.message, error.hint))
-            self._closed.wait(_AGAIN)
+            self._closed.wait(_FIRST if time.monotonic() - began > _AGAIN else _AGAIN)
 
     def _follow(self) -> None:
         line = self._server.track()
@@ -74,13 +79,20 @@ class Tracker:
         try:
             while not self._closed.is_set():
                 if _speaks(line):
-                    states = {phone.serial: phone.state for phone in self._server.told(line, _WORD)}
-                    state = states.get(self._serial, "gone")
-                    self._note(None if state == ON_LINE else away(self._serial, state))
+                    state = self._state(line)
+                    self._note(None if state == ON_LINE else away(self._serial, state), state)
                 elif self.trouble is not None and is_address(self._serial):
                     self._bring_back()
         finally:
             hang_up(line)
+
+    def _state(self, line: socket.socket) -> str:
+        """The phone's state, as the server has just told it."""
+        try:
+            states = {phone.serial: phone.state for phone in self._server.told(line, _WORD)}
+        except Trouble as trouble:
+            raise Trouble(self._server.shown, "was ended.", "It is started again.") from trouble
+        return states.get(self._serial, "gone")
 
     def _bring_back(self) -> None:
         """Connects again; what adb says to that is told by the phone's state soon enough."""
@@ -92,11 +104,13 @@ class Tracker:
         except Trouble:
             self._closed.wait(_AGAIN)
 
-    def _note(self, trouble: Trouble | None) -> None:
+    def _note(self, trouble: Trouble | None, state: str = "") -> None:
+        """Keeps why the phone is away; told are only those states that a phone does not just go through."""
         before, self.trouble = self.trouble, trouble
         if trouble is not None and before is None:
             self._away_since = time.monotonic()
-        if (trouble and trouble.sentence) != (before and before.sentence) and not self._closed.is_set():
+        said = before is not None and (state in PASSING or (trouble and trouble.sentence) == before.sentence)
+        if (before is not None or trouble is not None) and not (said and trouble) and not self._closed.is_set():
             self._tell(trouble)
 
 

@@ -54,7 +54,7 @@ class Typist:
 
     def _by_input(self, text: str) -> None:
         for line in joined(list(commands(text))):
-            must(self._shell.run(line, 30.0), self._shell.who)
+            must(self._shell.run(line, 20.0), self._shell.who)
 
     def _has_keyboard(self) -> bool:
         return _IME in self._shell.run("settings get secure default_input_method").out
