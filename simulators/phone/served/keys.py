@@ -40,7 +40,7 @@ _NAMES = {
 
 def code_of(name: str) -> int:
     """A key's code from its number or its name; 0 (unknown) for what is none, as Android has it."""
-    if re.fullmatch(r"\d{1,4}", name):
+    if re.fullmatch(r"[0-9]{1,4}", name):
         return int(name)
     return _NAMES.get(name.removeprefix("KEYCODE_"), 0)
 

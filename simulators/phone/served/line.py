@@ -58,7 +58,7 @@ class Pipeline(NamedTuple):
 Sequence = list[Pipeline]
 
 _OPERATORS = ("&&", "||", ";;", ";", "&", "|", "(", ")", "\n")
-_REDIRECT = re.compile(r"(\d*)(>>|>&|<&|>\||>|<)")
+_REDIRECT = re.compile(r"([0-9]?)(>>|>&|<&|>\||>|<)")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z_0-9]*|[0-9?$#@*!-]")
 _UNKNOWN = ("if", "for", "while", "until", "case", "select", "function", "[[")
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "e": "\x1b", "E": "\x1b", "f": "\f", "v": "\v"}

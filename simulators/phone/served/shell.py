@@ -9,17 +9,16 @@ from dataclasses import replace
 
 from lab.errors import LabError
 from simulators.phone.served import folders
-from simulators.phone.served.commands.call import Call, Io, Reader, Refused, Thrown, decoded, encoded
+from simulators.phone.served.commands.call import Call, Io, Reader, Refused, Thrown, decoded, encoded, number
 from simulators.phone.served.commands.table import COMMANDS
 from simulators.phone.served.line import Bad, Redirect, Sequence, Simple, parse
+from simulators.phone.served.prompt import talk
 from simulators.phone.served.services import Console, HungUp, Services
 from simulators.phone.served.words import Words
 
 SH = "/system/bin/sh"
-_PROMPT = "lantern:{} $ "
-_HUNG_UP, _INTERRUPTED = 129, 130
+_HUNG_UP = 129
 _DEEPEST = 20
-_MOST_LINE = 1 << 20
 _ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z_0-9]*)=")
 _BINARIES = re.compile(r"/(?:system|vendor)/(?:bin|xbin)/(?=[^/]+$)")
 _ENVIRONMENT = {
@@ -37,7 +36,7 @@ def run(services: Services, command: str, console: Console) -> int:
         io.err = lambda data: console.err(data.replace(b"\n", b"\r\n"))
     shell = _Shell(services)
     try:
-        return shell.line(command, io) if command else _talk(shell, io)
+        return shell.line(command, io) if command else talk(shell, io)
     except _Exit as end:
         return end.code
     except HungUp:
@@ -48,41 +47,6 @@ class _Exit(Exception):
     def __init__(self, code: int) -> None:
         super().__init__(code)
         self.code = code & 0xFF
-
-
-def _talk(shell: _Shell, io: Io) -> int:
-    """A person, or a script on standard input: line by line until `exit` or the end of the input."""
-    typed = bytearray()
-    prompt = encoded(_PROMPT.format(shell.within)) if io.terminal else b""
-    io.out(prompt)
-    while part := io.read(None):
-        for byte in part:
-            if io.terminal and byte == 0x04 and not typed:
-                return shell.status
-            if byte in b"\r\n" and (byte != 0x0D or io.terminal):
-                io.out(b"\n" if io.terminal else b"")
-                line, typed = decoded(bytes(typed)), bytearray()
-                shell.line(line, io)
-                io.out(encoded(_PROMPT.format(shell.within)) if io.terminal else b"")
-            elif io.terminal and byte in (0x03, 0x7F, 0x08):
-                _edit(byte, typed, io, prompt)
-            elif len(typed) < _MOST_LINE:
-                typed.append(byte)
-                io.out(bytes([byte]) if io.terminal else b"")
-    return shell.line(decoded(bytes(typed)), io) if typed else shell.status
-
-
-def _edit(byte: int, typed: bytearray, io: Io, prompt: bytes) -> None:
-    """Backspace takes a character away, Ctrl-C the whole line."""
-    if byte == 0x03:
-        typed.clear()
-        io.out(b"^C\n" + prompt)
-        return
-    while typed and (typed[-1] & 0xC0) == 0x80:
-        typed.pop()
-    if typed:
-        typed.pop()
-        io.out(b"\b \b")
 
 
 class _Shell:
@@ -251,7 +215,7 @@ class _Shell:
         return 0
 
     def _exit(self, args: list[str], given: dict[str, str], io: Io) -> int:
-        raise _Exit(int(args[0]) if args and args[0].isdigit() else self.status)
+        raise _Exit(number(args[0]) or 0 if args else self.status)
 
     def _export(self, args: list[str], given: dict[str, str], io: Io) -> int:
         for arg in args:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import threading
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -13,6 +15,11 @@ from simulators.phone.served.services import Services
 
 MOST_READ = 64 << 20
 """Bytes of standard input that a command takes at most."""
+
+
+_MOST_SECONDS = 1e6
+_LOOK = 0.5
+"""Seconds between two looks at whether anybody still listens."""
 
 
 class Refused(Exception):
@@ -83,6 +90,19 @@ class Call:
             size += len(part)
         return b"".join(parts)
 
+    def wait(self, seconds: float) -> None:
+        """Does nothing for so long, until nobody listens, or a person takes the command back with Ctrl-C."""
+        until = time.monotonic() + min(seconds, _MOST_SECONDS)
+        if not self.io.terminal:
+            self.io.gone.wait(until - time.monotonic())
+        while self.io.terminal and not self.io.gone.is_set() and (left := until - time.monotonic()) > 0:
+            try:
+                typed = self.io.read(min(left, _LOOK))
+            except TimeoutError:
+                continue
+            if not typed or b"\x03" in typed:
+                raise Refused("^C", 130)
+
     def path(self, name: str) -> str:
         """The one name of a path, as it is called from here."""
         return folders.normal(name, self.within)
@@ -112,6 +132,11 @@ class Call:
 
 
 Command = Callable[[Call], int]
+
+
+def number(text: str) -> int | None:
+    """A whole number of up to 18 digits; None for what is none."""
+    return int(text) if re.fullmatch(r"[-+]?[0-9]{1,18}", text) else None
 
 
 def encoded(text: str) -> bytes:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from simulators.phone.served.commands.call import Call, Command, Refused, decoded, encoded
+from simulators.phone.served.commands.call import Call, Command, Refused, decoded, encoded, number
 
 _CLASSES = {"[:upper:]": "A-Z", "[:lower:]": "a-z", "[:digit:]": "0-9", "[:space:]": " \t\n\r"}
 _MOST_PATTERN = 1000
@@ -13,7 +13,13 @@ _MOST_PATTERN = 1000
 def _lines(call: Call, names: list[str]) -> list[str]:
     """The lines of files, or of standard input."""
     data = b"".join(map(call.content, names)) if names else call.stdin()
-    return decoded(data).splitlines()
+    return _split(data)
+
+
+def _split(data: bytes) -> list[str]:
+    """Lines of bytes, without their ends; only a line feed ends one."""
+    lines = decoded(data).split("\n")
+    return lines if lines[-1] else lines[:-1]
 
 
 def _put(call: Call, lines: list[str]) -> None:
@@ -42,7 +48,7 @@ def grep(call: Call) -> int:
     while args:
         arg = args.pop(0)
         if arg.startswith("-m"):
-            most = int((arg[2:] or (args.pop(0) if args else "")).strip() or 0)
+            most = number(arg[2:] or (args.pop(0) if args else "")) or 0
         elif arg == "-e" and args:
             patterns.append(args.pop(0))
         elif arg.startswith("-") and len(arg) > 1:
@@ -55,11 +61,11 @@ def grep(call: Call) -> int:
         patterns = names.pop(0).split("\n")
     known = [_pattern(call, pattern, flags) for pattern in patterns]
     found: list[str] = []
-    for number, line in enumerate(_lines(call, names), 1):
+    for place, line in enumerate(_lines(call, names), 1):
         hits = [hit[0] for one in known for hit in one.finditer(line)]
         if bool(hits) != ("v" in flags) and len(found) < most:
             shown = hits if "o" in flags else [line]
-            found += [f"{number}:{one}" if "n" in flags else one for one in shown]
+            found += [f"{place}:{one}" if "n" in flags else one for one in shown]
     if "c" in flags:
         call.say(str(len(found)))
     elif "q" not in flags:
@@ -74,11 +80,11 @@ def _count(call: Call, default: int) -> tuple[str, list[str]]:
         arg = args.pop(0)
         if arg in ("-n", "-c") and args:
             count = args.pop(0)
-        elif re.fullmatch(r"-n?[-+]?\d+", arg):
+        elif re.fullmatch(r"-n?[-+]?[0-9]+", arg):
             count = arg.lstrip("-n")
         else:
             names.append(arg)
-    if not re.fullmatch(r"[-+]?\d+", count):
+    if number(count) is None:
         raise Refused(f"{call.name}: not a number '{count}'")
     return count, names
 
@@ -109,10 +115,9 @@ def sort(call: Call) -> int:
     flags = "".join(arg[1:] for arg in call.args if arg.startswith("-"))
     lines = _lines(call, [arg for arg in call.args if not arg.startswith("-")])
     lines = list(dict.fromkeys(lines)) if "u" in flags else lines
-    number = re.compile(r"\s*(-?\d+)")
 
     def key(line: str) -> tuple[int, str]:
-        found = number.match(line)
+        found = re.match(r"\s*(-?[0-9]{1,18})", line)
         return (int(found[1]) if found and "n" in flags else 0, line)
 
     _put(call, sorted(lines, key=key, reverse="r" in flags))
@@ -150,14 +155,14 @@ def cut(call: Call) -> int:
     if "f" not in options and "c" not in options:
         raise Refused("cut: needs -f or -c")
     lines = []
-    for line in decoded(call.stdin()).splitlines():
+    for line in _split(call.stdin()):
         mark = options.get("d", "\t")
         parts = line.split(mark) if "f" in options else list(line)
         chosen: list[str] = []
         for span in (options.get("f") or options.get("c") or "").split(","):
             low, dash, high = span.partition("-")
-            begin = int(low) - 1 if low.isdigit() else 0
-            chosen += parts[begin : int(high) if high.isdigit() else len(parts) if dash else begin + 1]
+            begin = max(0, (number(low) or 1) - 1)
+            chosen += parts[begin : number(high) or (len(parts) if dash else begin + 1)]
         lines.append((mark if "f" in options else "").join(chosen))
     _put(call, lines)
     return 0
@@ -166,7 +171,7 @@ def cut(call: Call) -> int:
 def sed(call: Call) -> int:
     """Only `s/PATTERN/TEXT/[g]`, and `-n Np`."""
     args = [arg for arg in call.args if arg not in ("-e", "-E", "-r")]
-    line = re.fullmatch(r"(\d+)p", args[1]) if args[:1] == ["-n"] and len(args) > 1 else None
+    line = re.fullmatch(r"([0-9]{1,18})p", args[1]) if args[:1] == ["-n"] and len(args) > 1 else None
     if line:
         _put(call, _lines(call, args[2:])[int(line[1]) - 1 : int(line[1])])
         return 0

@@ -17,6 +17,7 @@ _SOURCES = frozenset(
 _AT = "com.android.server.input.InputShellCommand"
 _ILLEGAL = "java.lang.IllegalArgumentException"
 _DEFAULT_MS = 300
+_FAR = 1e9
 _USAGE = """Usage: input [<source>] [-d DISPLAY_ID] <command> [<arg>...]
 
 The commands and default sources are:
@@ -74,7 +75,7 @@ def _numbers(kind: str, args: list[str], count: int) -> list[float]:
                 f"Error: Invalid arguments for command: {kind}",
                 f"{_AT}.onCommand(InputShellCommand.java:214)",
             )
-        found.append(float(last.rstrip("f")))
+        found.append(max(-_FAR, min(_FAR, float(last.rstrip("f")))))
     return found
 
 
@@ -155,7 +156,7 @@ def _keyevent(call: Call, args: list[str]) -> None:
         first = args.pop(0)
     for i, name in enumerate([first, *args]):
         if i and delay:
-            call.io.gone.wait(delay)
+            call.wait(delay)
         for _ in range(1 + double):
             keys.press(call.services, call.display, keys.code_of(name))
 

@@ -70,7 +70,7 @@ def service(call: Call) -> int:
 
 def getevent(call: Call) -> int:
     call.say('add device 1: /dev/input/event1\n  name:     "lantern_touch"')
-    call.io.gone.wait()
+    call.wait(float("inf"))
     return 0
 
 

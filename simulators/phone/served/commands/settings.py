@@ -8,7 +8,7 @@ from __future__ import annotations
 from simulators.phone import touch
 from simulators.phone.app import State
 from simulators.phone.boxes import Window
-from simulators.phone.served.commands.call import Call, Command, Refused, Thrown
+from simulators.phone.served.commands.call import Call, Command, Refused, Thrown, number
 from simulators.phone.served.commands.installed import KEYBOARD, keyboards, selected
 
 _SPACES = ("system", "secure", "global")
@@ -72,13 +72,16 @@ def put(call: Call, space: str, key: str, word: str) -> None:
     if (space, key) in _SWITCHES:
         switch(call, _SWITCHES[space, key], word not in ("0", "false"))
         return
+    if (space, key) == ("system", "screen_brightness") and (level := number(word)) is not None:
+        _set_brightness(call, level)
+        return
     if len(call.services.settings) >= _MOST_SETTINGS:
         raise Thrown("java.lang.IllegalStateException", "too many settings", "SettingsProvider")
     call.services.settings[space, key] = word
     if space == "system" and key in ("user_rotation", "accelerometer_rotation"):
         fixed = value(call, "system", "accelerometer_rotation") == "0"
         turned = value(call, "system", "user_rotation") or "0"
-        call.display.rotation = int(turned) if fixed and turned in "0123" else 0
+        call.display.rotation = int(turned) if fixed and turned in ("0", "1", "2", "3") else 0
 
 
 def switch(call: Call, name: str, on: bool) -> None:
@@ -91,6 +94,16 @@ def switch(call: Call, name: str, on: bool) -> None:
         return True
 
     call.display.phone.change(turns)
+
+
+def _set_brightness(call: Call, level: int) -> None:
+    """255 is the phone's own 10."""
+
+    def sets(state: State, shown: list[Window]) -> bool:
+        state["apps"]["settings"]["brightness"] = round(min(255, max(0, level)) * 10 / 255)
+        return True
+
+    call.display.phone.change(sets)
 
 
 def ime(call: Call) -> int:

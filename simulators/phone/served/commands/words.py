@@ -9,11 +9,11 @@ import re
 from datetime import UTC, datetime
 
 from simulators.phone.served import folders
-from simulators.phone.served.commands.call import Call, Command, Refused, encoded
+from simulators.phone.served.commands.call import Call, Command, Refused, encoded, number
 
 _ESCAPE = re.compile(r"\\(?:x([0-9A-Fa-f]{1,2})|0([0-7]{0,3})|(.))", re.DOTALL)
 _PLAIN = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "e": "\x1b", "f": "\f", "v": "\v", "\\": "\\"}
-_FORMAT = re.compile(r"%([-0]?\d*)([sdxcbi%])")
+_FORMAT = re.compile(r"%([-0]?[0-9]{0,3})([sdxcbi%])")
 _UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 _ID = (
     "uid=2000(shell) gid=2000(shell) groups=2000(shell),1004(input),1007(log),1011(adb),1015(sdcard_rw),"
@@ -58,8 +58,7 @@ def printf(call: Call) -> int:
             return "%"
         value = values.pop(0) if values else ""
         if found[2] in "dix":
-            number = int(value) if re.fullmatch(r"-?\d+", value) else 0
-            return f"%{found[1]}{'x' if found[2] == 'x' else 'd'}" % number
+            return f"%{found[1]}{'x' if found[2] == 'x' else 'd'}" % (number(value) or 0)
         text = {"b": escaped(value), "c": value[:1]}.get(found[2], value)
         return f"%{found[1].replace('0', '')}s" % text if found[1] else text
 
@@ -98,22 +97,21 @@ def _holds(call: Call, args: list[str]) -> bool:
         left, how, right = args
         if how in ("=", "==", "!="):
             return (left == right) == (how != "!=")
-        numbers = re.fullmatch(r"-?\d+ -?\d+", f"{left} {right}")
+        low, high = number(left), number(right)
         signs = {"-eq": (0,), "-ne": (-1, 1), "-lt": (-1,), "-le": (-1, 0), "-gt": (1,), "-ge": (0, 1)}
-        if how in signs and numbers:
-            sign = (int(left) > int(right)) - (int(left) < int(right))
-            return sign in signs[how]
+        if how in signs and low is not None and high is not None:
+            return (low > high) - (low < high) in signs[how]
     raise Refused(f"/system/bin/sh: test: {' '.join(args)}: unexpected operator/operand", 2)
 
 
 def sleep(call: Call) -> int:
     total = 0.0
     for arg in call.args or [""]:
-        found = re.fullmatch(r"(\d+(?:\.\d*)?|\.\d+)([smhd]?)", arg)
+        found = re.fullmatch(r"([0-9]{1,9}(?:\.[0-9]*)?|\.[0-9]+)([smhd]?)", arg)
         if not found:
             raise Refused(f"sleep: not a number '{arg}'" if arg else "sleep: Needs 1 argument")
         total += float(found[1]) * _UNITS[found[2]]
-    call.io.gone.wait(total)
+    call.wait(total)
     return 0
 
 

@@ -10,12 +10,15 @@ import struct
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from PIL import Image
 
 from lab.turn import Action
 from lab.uitree import UiTree
 from simulators.phone.installed import APPS
 from simulators.phone.served.commands.installed import ADB_KEYBOARD, KEYBOARD, component
+from simulators.phone.served.commands.table import COMMANDS
 from simulators.phone.served.shell import run
 from tests.simulators.phone.served.asking import Asked, Typed
 
@@ -335,6 +338,38 @@ def test_whether_the_keyboard_is_shown() -> None:
     assert "imeControlTarget=Window{" in asked.text("dumpsys window displays")
 
 
+def test_brightness_is_the_phones_own() -> None:
+    asked = Asked()
+    asked.text("settings put system screen_brightness 128")
+    assert asked.text("settings get system screen_brightness") == "128"
+    assert asked.phone.snapshot()["apps"]["settings"]["brightness"] == 5
+
+
+WORDS = [
+    "-n", "-c", "-e", "-a", "-d", "-p", "-f", "--", "-", "--user", "--es", "-m", "0", "5", "-5",
+    "99999999999999999999", "1e999", "nan", "/sdcard", "/sdcard/a", "/", "..", "*", "é", "🙂", "[", "]", "(", "a=b",
+    "s/a/b/", "s/(/b/", "get", "put", "list", "system", "secure", "user_rotation", "start", "broadcast",
+    "com.hitlab.food", "com.hitlab.food/.Home", "a/b/c", "packages", "path", "resolve-activity", "query-activities",
+    "set", "text", "tap", "swipe", "keyevent", "motionevent", "DOWN", "keycombination", "window", "activity",
+    "dump", "--windows", "/dev/tty", "size", "lock", "user-rotation", "query", "--uri", "content://settings/system",
+    "%s", "%99999d", "\\x4", "+%Y%q", "enable", "wifi", "--delay", "-t", "top", "package", "²", "٣", "\udcff",
+]  # fmt: skip
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    name=st.sampled_from(sorted(set(COMMANDS) - {"sleep", "getevent"})),
+    args=st.lists(st.sampled_from(WORDS), max_size=5),
+)
+def test_no_command_falls_over_any_words(name: str, args: list[str]) -> None:
+    SHARED.services.files["/sdcard/a"] = b"a b\nc\xff\n"
+    assert 0 <= SHARED.say(shlex.join([name, *args]), stdin=b"typed\n").code <= 255
+    assert SHARED.phone.look().tree.roots
+
+
+SHARED = Asked("Notes")
+
+
 # -- settings and files --------------------------------------------------------------------------------------------
 
 
@@ -394,6 +429,10 @@ def test_a_person_types_lines_and_takes_characters_back() -> None:
     assert "\r\nhi\r\n" in shown
     assert "Physical size: 1080x2400\r\n" in shown
     assert shown.startswith("lantern:/ $ echo hoi\b \b")
+    stopped = Typed(b"\x03")
+    stopped.terminal = True
+    assert run(asked.services, "sleep 1000; echo after", stopped) == 0
+    assert bytes(stopped.complained) == b"^C\r\n"
     piped = Typed(b"cd /sdcard\npwd\necho $?")
     assert run(asked.services, "", piped) == 0
     assert bytes(piped.written) == b"/sdcard\n0\n"

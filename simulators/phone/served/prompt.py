@@ -1,0 +1,54 @@
+"""A shell that is talked to: by a person at a terminal, or by a script on standard input."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from simulators.phone.served.commands.call import Io, decoded, encoded
+
+_PROMPT = "lantern:{} $ "
+_MOST_LINE = 1 << 20
+
+
+class Lines(Protocol):
+    """What runs lines: in which folder, and how the last one ended."""
+
+    within: str
+    status: int
+
+    def line(self, line: str, io: Io) -> int: ...
+
+
+def talk(shell: Lines, io: Io) -> int:
+    """A person, or a script on standard input: line by line until `exit` or the end of the input."""
+    typed = bytearray()
+    prompt = encoded(_PROMPT.format(shell.within)) if io.terminal else b""
+    io.out(prompt)
+    while part := io.read(None):
+        for byte in part:
+            if io.terminal and byte == 0x04 and not typed:
+                return shell.status
+            if byte in b"\r\n" and (byte != 0x0D or io.terminal):
+                io.out(b"\n" if io.terminal else b"")
+                line, typed = decoded(bytes(typed)), bytearray()
+                shell.line(line, io)
+                io.out(encoded(_PROMPT.format(shell.within)) if io.terminal else b"")
+            elif io.terminal and byte in (0x03, 0x7F, 0x08):
+                _edit(byte, typed, io, prompt)
+            elif len(typed) < _MOST_LINE:
+                typed.append(byte)
+                io.out(bytes([byte]) if io.terminal else b"")
+    return shell.line(decoded(bytes(typed)), io) if typed else shell.status
+
+
+def _edit(byte: int, typed: bytearray, io: Io, prompt: bytes) -> None:
+    """Backspace takes a character away, Ctrl-C the whole line."""
+    if byte == 0x03:
+        typed.clear()
+        io.out(b"^C\n" + prompt)
+        return
+    while typed and (typed[-1] & 0xC0) == 0x80:
+        typed.pop()
+    if typed:
+        typed.pop()
+        io.out(b"\b \b")
