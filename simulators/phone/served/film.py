@@ -78,10 +78,10 @@ class Film(Display):
 def fling(phone: Phone, pictures: int = 40, step: int = 60) -> list[bytes]:
     """What a list in front looks like as a finger drags it `step` pixels a picture, down and up again.
 
-    `phone` must show a list; half as many pictures are drawn, and come twice.
+    `phone` must show a list. Each picture differs from the one before, also from the last to the first.
     """
-    half = []
+    half = [phone.look().rgb]
     for _ in range(pictures // 2):
-        half.append(phone.look().rgb)
         phone.perform(Action("scroll", at=(WIDTH // 2, HEIGHT // 2), vector=(0, -step)))
-    return half + half[::-1]
+        half.append(phone.look().rgb)
+    return half + half[-2:0:-1]

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 _REFRESH = 60.0
 """Pictures a second that a screen shows at most."""
+_JITTER = 0.9
+"""How much of the time between two pictures must be over: the screen's own rhythm is not missed by a hair."""
 _REPEAT_AFTER, _REPEATS = 0.1, 10
 """Android's encoder takes the last picture again so often, so many seconds apart (GraphicBufferSource)."""
 _LOOK = 0.005
@@ -50,7 +52,7 @@ class Video:
         self._display, self._faults = services.display, services.faults
         self._options, self._stream = options, stream
         self._stopping, self._resetting = threading.Event(), threading.Event()
-        self._pace = 1 / min(_REFRESH, options.max_fps or _REFRESH)
+        self._pace = _JITTER / min(_REFRESH, options.max_fps or _REFRESH)
         self._sent, self._wrong = 0, False
         self.view = self._look()
         """What is sent now: touches that were meant for another size are not heeded."""

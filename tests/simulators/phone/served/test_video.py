@@ -129,7 +129,7 @@ def test_a_film_plays_no_faster_than_asked(services: Services, start: Start) -> 
     client.packet()
     for _ in range(8):
         times.append(client.packet().pts)
-    assert min(b - a for a, b in pairwise(times)) > 1_000_000 / 25 * 0.9
+    assert min(b - a for a, b in pairwise(times)) > 1_000_000 / 25 * 0.85
     film.halt()
     client.reset()
     for _ in range(6):
@@ -147,7 +147,8 @@ def test_a_film_of_a_list_moves_and_comes_back() -> None:
     phone.perform(Action("open_app", app="settings"))
     pictures = fling(phone, pictures=6, step=40)
     assert len(pictures) == 6
-    assert pictures[0] == pictures[-1] != pictures[2]
+    assert all(a != b for a, b in pairwise([*pictures, pictures[0]]))
+    assert pictures[1] == pictures[-1]
 
 
 @pytest.mark.parametrize("wrong", ["garbage", "die"])
