@@ -14,9 +14,10 @@ from simulators.phone.boxes import Window
 from simulators.phone.installed import APPS
 from simulators.phone.phone import Drawn, Phone
 from simulators.phone.served.motion import Motion
-from simulators.phone.stage import activity
+from simulators.phone.stage import activity, focused
 from simulators.phone.theme import HEIGHT, STATUS_BAR, WIDTH
 from simulators.phone.tree import tree
+from simulators.phone.views import Field
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -161,6 +162,13 @@ class Display:
     def typing(self) -> bool:
         """Whether a field has the cursor, and the keyboard is there."""
         return self.phone.look().state["focus"] is not None
+
+    @property
+    def field(self) -> Field | None:
+        """The field with the cursor."""
+        drawn = self.phone.look()
+        box = focused(drawn.state, drawn.windows) if drawn.state["focus"] is not None else None
+        return box.field if box else None
 
     def type(self, text: str) -> None:
         """Types into the field with the cursor; without one nothing happens, as with a real phone's keys."""

@@ -106,18 +106,38 @@ def _true(word: object) -> str:
     return str(bool(word)).lower()
 
 
+_ACTIONS = {"Done": 6, "Search": 3, "Send": 4, "Next": 5, "Enter": 0x40000001}
+"""What the keyboard's enter key does, as EditorInfo.imeOptions."""
+
+
 def _input_method(call: Call, args: list[str]) -> None:
-    typing = call.display.typing and call.display.awake
-    call.say("Current Input Method Manager state:\n  Input Methods:")
-    call.say(
-        f"  mCurMethodId={selected(call.services)}\n"
-        f"  mCurId={selected(call.services)} mHaveConnection=true mBoundToMethod=true"
-    )
-    call.say(
-        f"  mShowRequested={_true(typing)} mShowExplicitlyRequested=false mShowForced=false mInputShown={_true(typing)}"
-    )
-    call.say(f"  mImeWindowVis={3 if typing else 0} mIsInputViewShown={_true(typing)} packageName={keyboard.PACKAGE}")
-    call.say(f"  mInteractive={_true(call.display.awake)}")
+    typing = _true(call.display.typing and call.display.awake)
+    name = selected(call.services)
+    call.say(f"Current Input Method Manager state:\n  mCurMethodId={name}\n  mCurId={name} mHaveConnection=true")
+    call.say(f"  mShowRequested={typing} mShowExplicitlyRequested=false mShowForced=false mInputShown={typing}")
+    call.say(f"  mInteractive={_true(call.display.awake)}\n")
+    call.say(f"Input method service state for {keyboard.PACKAGE}.Keyboard@30aa:")
+    call.say(f"  mWindowVisible={typing} mInputStarted={typing} mInputViewStarted={typing} mIsInputViewShown={typing}")
+    call.say("  mInputEditorInfo:\n" + "\n".join(f"    {line}" for line in _editor(call)))
+
+
+def _editor(call: Call) -> list[str]:
+    """What the keyboard knows of the field it types into (EditorInfo, InputType)."""
+    field = call.display.field
+    if field is None:
+        return ["inputType=0x0 imeOptions=0x0 privateImeOptions=null", f"packageName={_front(call)} fieldId=-1"]
+    kind = 0x12 if field.password and field.numeric else 0x81 if field.password else 0x2 if field.numeric else 0x1
+    kind |= 0x20000 if field.many else 0
+    return [
+        f"inputType={kind:#x} imeOptions={_ACTIONS[field.action]:#x} privateImeOptions=null",
+        f"hintText={field.hint or 'null'} label=null",
+        f"packageName={_front(call)} fieldId=2131296{len(field.id):03} fieldName=null",
+    ]
+
+
+def _front(call: Call) -> str:
+    """The package in front."""
+    return call.display.activity.partition("/")[0]
 
 
 def _display(call: Call, args: list[str]) -> None:

@@ -338,6 +338,16 @@ def test_whether_the_keyboard_is_shown() -> None:
     assert "imeControlTarget=Window{" in asked.text("dumpsys window displays")
 
 
+def test_what_kind_of_field_is_typed_into() -> None:
+    asked = Asked("Messages")
+    asks = "dumpsys input_method | grep -o 'inputType=0x[0-9a-f]* imeOptions=0x[0-9a-f]*'"
+    assert asked.text(asks) == "inputType=0x0 imeOptions=0x0"
+    asked.tap("Search messages")
+    assert asked.text(asks) == "inputType=0x1 imeOptions=0x3"
+    asked.open_note()
+    assert asked.text(asks) == "inputType=0x20001 imeOptions=0x40000001"
+
+
 def test_brightness_is_the_phones_own() -> None:
     asked = Asked()
     asked.text("settings put system screen_brightness 128")
