@@ -38,7 +38,9 @@ class Canvas(Widget):
         """Shows what was painted, marks over it; returns how many rows differ from what was shown."""
         from screens.phone.paint import changed_rows, filled, pack
 
-        cells = filled(painted.cells, pack(*self.background_colors[1].rgb))
+        cells = painted.cells
+        if painted.fit is None or (painted.fit.rows, painted.fit.cols) != cells.shape:
+            cells = filled(cells, pack(*self.background_colors[1].rgb))
         if marks and painted.fit is not None:
             cells = cells.copy()
             draw_marks(cells, painted.fit, marks, self.codes)
@@ -64,7 +66,8 @@ class Canvas(Widget):
         lines: list[Strip] = []
         for y in crop.line_range:
             line: Strip = self._strips[y] if y < len(self._strips) else self._bare(y, width)
-            line = line.adjust_cell_length(width, self.rich_style)
+            if line.cell_length != width:
+                line = line.adjust_cell_length(width, self.rich_style)
             for filter in filters:
                 line = line.apply_filter(filter, background)
             lines.append(line if crop.column_span == (0, width) else line.crop(*crop.column_span))

@@ -14,7 +14,7 @@ _JOINER = "\u200d"
 
 TAIL = 0x10FFFD
 """Stands for the second cell of a wide glyph in a row of code points; it is written as nothing."""
-_FIRST = 0x100000
+FIRST = 0x100000
 """Where our own code points for clusters of several characters begin. `plain` never lets a stranger's through."""
 
 
@@ -161,11 +161,11 @@ class Codes:
 
     def of(self, text: str) -> int:
         """The number of a glyph's text."""
-        if len(text) == 1 and ord(text) < _FIRST:
+        if len(text) == 1 and ord(text) < FIRST:
             return ord(text)
         code = self._codes.get(text)
         if code is None:
-            code = _FIRST + len(self._codes)
+            code = FIRST + len(self._codes)
             if code >= TAIL:
                 return ord("?")
             self._codes[text] = code

@@ -15,14 +15,18 @@ from textual.color import Color
 from textual.filter import ANSIToTruecolor, LineFilter
 from textual.strip import Strip
 
+from screens.phone.glyphs import FIRST
+
 if TYPE_CHECKING:
     from screens.phone.glyphs import Codes
     from screens.phone.paint import Cells
 
 BOLD, RGB = 1 << 24, 0xFFFFFF
+_FORE, _BACK, _WEIGHT = 1 << 50, 1 << 51, 1 << 52
+"""Set in a run's number where its foreground, its background, its boldness are others than those of the run before."""
 
-Run = tuple[str, int, int]
-"""Text that is drawn alike: it, its foreground and its background, packed."""
+Run = tuple[int, str]
+"""What a run is drawn as, as one number (its background, its foreground 25 bits higher, what is new), and its text."""
 
 
 class CellStrip(Strip):
@@ -39,7 +43,7 @@ class CellStrip(Strip):
     @property
     def _segments(self) -> list[Segment]:
         if self._made is None:
-            self._made = [Segment(text, _style(fg, bg)) for text, fg, bg in self._runs]
+            self._made = [Segment(text, _style(look)) for look, text in self._runs]
         return self._made
 
     @_segments.setter
@@ -57,42 +61,27 @@ class CellStrip(Strip):
         if self._render_cache is None:
             if console._color_system not in (None, ColorSystem.TRUECOLOR):
                 return super().render(console)
-            self._render_cache = _written(self._runs)
+            self._render_cache = "".join([_code(look) + text for look, text in self._runs]) + "\x1b[0m"
         return self._render_cache
 
 
-def _written(runs: Sequence[Run]) -> str:
-    out: list[str] = []
-    was_fg, was_bg = -1, -1
-    for text, fg, bg in runs:
-        if bg != was_bg:
-            if fg == was_fg:
-                out.append(f"\x1b[48;2;{_rgb(bg)}m{text}")
-            else:
-                out.append(f"\x1b[{_fore(fg, was_fg)};48;2;{_rgb(bg)}m{text}")
-        elif fg != was_fg:
-            out.append(f"\x1b[{_fore(fg, was_fg)}m{text}")
-        else:
-            out.append(text)
-        was_fg, was_bg = fg, bg
-    out.append("\x1b[0m")
-    return "".join(out)
-
-
 @lru_cache(maxsize=32768)
-def _rgb(colour: int) -> str:
-    return f"{colour & 255};{colour >> 8 & 255};{colour >> 16 & 255}"
-
-
-def _fore(fg: int, was: int) -> str:
-    """A foreground's codes, boldness too where it changes."""
-    if not (fg ^ max(was, 0)) & BOLD:
-        return "38;2;" + _rgb(fg & RGB)
-    return ("1;38;2;" if fg & BOLD else "22;38;2;") + _rgb(fg & RGB)
+def _code(look: int) -> str:
+    """The escape code that a run begins with."""
+    fg, bg = look >> 25 & (BOLD | RGB), look & RGB
+    codes = []
+    if look & _WEIGHT:
+        codes.append("1" if fg & BOLD else "22")
+    if look & _FORE:
+        codes.append(f"38;2;{fg & 255};{fg >> 8 & 255};{fg >> 16 & 255}")
+    if look & _BACK:
+        codes.append(f"48;2;{bg & 255};{bg >> 8 & 255};{bg >> 16 & 255}")
+    return f"\x1b[{';'.join(codes)}m" if codes else ""
 
 
 @lru_cache(maxsize=8192)
-def _style(fg: int, bg: int) -> Style:
+def _style(look: int) -> Style:
+    fg, bg = look >> 25 & (BOLD | RGB), look & RGB
     return Style(
         color=RichColor.from_rgb(fg & 255, fg >> 8 & 255, fg >> 16 & 255),
         bgcolor=RichColor.from_rgb(bg & 255, bg >> 8 & 255, bg >> 16 & 255),
@@ -106,21 +95,27 @@ def strips(cells: Cells, rows: Sequence[int], codes: Codes) -> list[CellStrip]:
 
     if not rows:
         return []
-    chosen = list(rows)
     columns = cells.shape[1]
-    text, fg, bg = cells.codes[chosen], cells.fg[chosen], cells.bg[chosen]
-    starts = np.ones(text.shape, np.bool_)
-    starts[:, 1:] = (fg[:, 1:] != fg[:, :-1]) | (bg[:, 1:] != bg[:, :-1])
+    glyphs, fg, bg = (part[rows] for part in cells)
+    fore, back = np.ones(fg.shape, np.bool_), np.ones(bg.shape, np.bool_)
+    np.not_equal(fg[:, 1:], fg[:, :-1], out=fore[:, 1:])
+    np.not_equal(bg[:, 1:], bg[:, :-1], out=back[:, 1:])
+    heavy = fg & np.uint32(BOLD)
+    weight = heavy != 0
+    np.not_equal(heavy[:, 1:], heavy[:, :-1], out=weight[:, 1:])
+    begins = np.flatnonzero(fore | back)
+    looks = fg.ravel()[begins].astype(np.uint64) << np.uint64(25) | bg.ravel()[begins]
+    for new, bit in ((fore, _FORE), (back, _BACK), (weight, _WEIGHT)):
+        looks |= new.ravel()[begins] * np.uint64(bit)
+    text = glyphs.tobytes().decode("utf-32-le")
+    own: list[bool] = (glyphs.max(axis=1) >= FIRST).tolist()
+    places = [*begins.tolist(), len(text)]
+    runs = [(look, text[start:end]) for look, start, end in zip(looks.tolist(), places[:-1], places[1:], strict=True)]
+    bounds = np.searchsorted(begins, np.arange(len(rows) + 1) * columns).tolist()
     out: list[CellStrip] = []
-    for index in range(len(chosen)):
-        at = np.flatnonzero(starts[index])
-        row = text[index].tobytes().decode("utf-32-le")
-        own = int(text[index].max()) >= 0x100000
-        begins = at.tolist()
-        ends = [*begins[1:], columns]
-        runs = [
-            (codes.text(row[begin:end]) if own else row[begin:end], fore, back)
-            for begin, end, fore, back in zip(begins, ends, fg[index][at].tolist(), bg[index][at].tolist(), strict=True)
-        ]
-        out.append(CellStrip([run for run in runs if run[0]] if own else runs, columns))
+    for number, first in enumerate(bounds[:-1]):
+        row = runs[first : bounds[number + 1]]
+        if own[number]:
+            row = [(look, codes.text(part)) for look, part in row]
+        out.append(CellStrip(row, columns))
     return out
