@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import socket
 import threading
-import time
 import weakref
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, Literal
@@ -124,15 +123,12 @@ class AdbPhone:
 
         About once a second the same frame again where the phone still answers; `Trouble` where it does not.
         """
-        with self._videos.source(self._away) as source:
-            began = time.monotonic()
-            try:
+        try:
+            with self._videos.source(self._away) as source:
                 stream = Stream(source, self._space, self._dump_aside, self._ping)
                 yield from stream.frames(lambda: stop.is_set() or self._closed.is_set())
-            except Trouble as trouble:
-                if self._closed.is_set():
-                    return
-                self._videos.failed(source, trouble, time.monotonic() - began, away=self._away())
+        except Trouble:
+            if not self._closed.is_set():
                 raise
 
     def _space(self, picture: Point) -> Point:

@@ -48,6 +48,7 @@ class Scalers:
 
     def rgb(self, frame: av.VideoFrame, size: Point) -> bytes:
         """The pixels of `frame` at that size."""
+        import numpy as np
         from av.video.reformatter import Interpolation, VideoReformatter
 
         width, height = size
@@ -59,13 +60,10 @@ class Scalers:
                     del self._made[next(iter(self._made))]
                 self._made[way] = VideoReformatter()
             how = Interpolation.AREA if smaller else Interpolation.BILINEAR
-            drawn = self._made[way].reformat(frame, width, height, "rgb24", interpolation=how, threads=1)
-            plane = drawn.planes[0]
-            step = plane.line_size
-            data = memoryview(plane)
-            if step == width * 3:
-                return bytes(data[: step * height])
-            return b"".join(data[at : at + width * 3] for at in range(0, step * height, step))
+            drawn = self._made[way].reformat(frame, width, height, "rgb24", interpolation=how)
+        plane = drawn.planes[0]
+        rows = np.frombuffer(plane, np.uint8).reshape(-1, plane.line_size)
+        return rows[:height, : width * 3].tobytes()
 
 
 class Decoder:

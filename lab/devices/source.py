@@ -24,9 +24,13 @@ class Seen(NamedTuple):
 
 
 class Source(Protocol):
-    """Gives the newest picture each time; `answered` is when the phone last gave any sign (monotonic seconds)."""
+    """Gives the newest picture each time; `answered` is when the phone last gave any sign (monotonic seconds).
+
+    `noisy` is whether pictures of one and the same screen differ a little, as a video's do.
+    """
 
     answered: float
+    noisy: bool
 
     @property
     def via(self) -> str: ...
@@ -37,6 +41,8 @@ class Source(Protocol):
 
 class Video:
     """Pictures of a scrcpy session. A screen that does not change sends nothing, which is no failure."""
+
+    noisy = True
 
     def __init__(self, session: Scrcpy) -> None:
         self.session = session
@@ -60,6 +66,7 @@ class Captures:
     """Raw screencaps, as fast as `fps` while they differ, and a few in a second while they do not."""
 
     _CALM, _SLOW = 2.0, 0.2
+    noisy = False
 
     def __init__(self, shell: Shell, fps: int, why: str = "") -> None:
         self.via = f"screencap ({why})" if why else "screencap"

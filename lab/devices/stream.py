@@ -21,8 +21,8 @@ _REST, _SELDOM = 0.25, 2.0
 """Seconds without a change after which a screen is taken to rest; and between two dumps while it does not."""
 _ALIVE = 1.0
 """Seconds after which a picture that did not change is given again, if the phone has given a sign since."""
-_CELL, _NOISE = 8, 6
-"""Pixels of the squares whose mean colours are compared, and by how much those of noise may differ (of 255)."""
+_CELL, _NOISE, _CLEAR = 8, 6, 100
+"""Pixels of the squares whose mean colours are compared, by how much noise changes those (of 255), and any pixel."""
 
 
 class Stream:
@@ -43,32 +43,28 @@ class Stream:
         self._pinging: Aside[float] = Aside("adb sign of life")
         self._number = -1
         self._shown: Frame | None = None
+        self._first = b""
+        """The first picture of this number: noise is told from change by it, and a slow fade is change at last."""
 
     def frames(self, over: Callable[[], bool]) -> Iterator[Frame]:
         """Frames until it is `over`; `Trouble` where the source breaks."""
         while not over():
             seen = self._source.next(_LOOK)
             if seen is not None:
-                frame = self._changed(seen)
-                if frame is not None:
-                    yield self._show(frame)
+                yield self._show(self._changed(seen))
             tree = self._dumping.tree(self._shown)
             if tree is not None and self._shown is not None:
                 yield self._show(self._shown._replace(tree=tree, at=self._source.answered))
             elif (frame := self._again()) is not None:
                 yield self._show(frame)
 
-    def _changed(self, seen: Seen) -> Frame | None:
-        """The frame of a picture; None where it is the last one but for noise, and that has its tree."""
+    def _changed(self, seen: Seen) -> Frame:
+        """The frame of a picture; it keeps number and tree where it is the last one but for noise."""
         rgb, shown = seen.rgb(), self._shown
-        if (
-            shown is not None
-            and shown.size == seen.size
-            and shown.tree is not None
-            and alike(shown.rgb, rgb, seen.size)
-        ):
-            return None
+        if shown is not None and shown.size == seen.size and self._source.noisy and alike(self._first, rgb, seen.size):
+            return shown._replace(rgb=rgb, at=seen.at)
         self._number += 1
+        self._first = rgb
         self._dumping.changed(seen.at)
         return Frame(rgb, seen.size, None, seen.at, self._number, self._space(seen.size))
 
@@ -141,6 +137,11 @@ def alike(one: bytes, other: bytes, size: Point) -> bool:
         return True
     import numpy as np
 
+    some = [
+        np.frombuffer(rgb, np.uint8).reshape(size[1], size[0] * 3)[::_CELL].astype(np.int16) for rgb in (one, other)
+    ]
+    if np.abs(some[0] - some[1]).max(initial=0) > _CLEAR:
+        return False
     return bool(np.abs(_means(one, size) - _means(other, size)).max(initial=0) <= _NOISE)
 
 

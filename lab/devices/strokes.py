@@ -38,7 +38,7 @@ def stroke(action: Action, size: Point, tree: UiTree) -> Stroke:
     if action.at is not None and action.to is not None and action.kind != "scroll":
         return Stroke(inside(action.at, size), inside(action.to, size), ms)
     if action.vector is not None:
-        at = inside(action.at, size) if action.at is not None else _start(action.vector, _whole(size))
+        at = inside(action.at, size) if action.at is not None else _clamped(_start(action.vector, _whole(size)), size)
         return Stroke(at, _clamped((at[0] + action.vector[0], at[1] + action.vector[1]), size), ms)
     if action.at is not None and action.to is not None:
         return Stroke(inside(action.at, size), inside(action.to, size), ms)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Literal
@@ -53,19 +54,21 @@ class Videos:
 
     @contextmanager
     def source(self, away: Callable[[], bool]) -> Iterator[Source]:
-        """Where one stream has its pictures from; a session is started with the first and ended with the last."""
-        source = self._opened(away)
+        """Where one stream has its pictures from; a session is started with the first and ended with the last.
+
+        Trouble in it counts against scrcpy, but not where the phone is `away`.
+        """
+        source, began = self._opened(away), time.monotonic()
         self._source = source
         try:
             yield source
+        except Trouble as trouble:
+            if isinstance(source, Video) and not away():
+                self._count(trouble, time.monotonic() - began)
+            raise
         finally:
             if isinstance(source, Video):
                 self._leave()
-
-    def failed(self, source: Source, trouble: Trouble, lasted: float, *, away: bool) -> None:
-        """A source broke after so many seconds; a phone that is away is no fault of scrcpy's."""
-        if isinstance(source, Video) and not away:
-            self._count(trouble, lasted)
 
     def paste(self, text: str) -> bool:
         """Pastes by scrcpy's clipboard, in a session of its own where none runs; False where no server is found."""

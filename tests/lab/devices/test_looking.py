@@ -1,0 +1,123 @@
+"""One observation: picture and tree belong together, and no password is in either."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+
+from PIL import Image
+
+from lab.devices.dump import Dumper
+from lab.devices.glance import Glance
+from lab.devices.looking import Looker, consistent
+from lab.uitree import Bounds, Node, UiTree
+from tests.lab.devices.answering import answering
+
+
+def tree(words: str) -> UiTree:
+    return UiTree((Node(Bounds(0, 0, 9, 9), words),))
+
+
+A, B, C = tree("a"), tree("b"), tree("c")
+
+
+def pair(pictures: list[bytes], trees: list[UiTree | None]) -> tuple[bytes, UiTree | None]:
+    """What is taken of these pictures and dumps, as they come."""
+    shots, dumps = iter(pictures), iter(trees)
+    png, taken = consistent(lambda: next(shots), lambda: next(dumps))
+    return png, taken[-1] if taken else None
+
+
+def test_a_picture_that_stays_the_same_over_the_dump_is_taken() -> None:
+    assert pair([b"1", b"1"], [A]) == (b"1", A)
+    assert pair([b"1", b"2", b"2"], [A, B]) == (b"2", B)
+
+
+def test_a_tree_that_stays_the_same_over_the_picture_is_taken() -> None:
+    assert pair([b"1", b"2"], [A, A]) == (b"2", A)
+
+
+def test_after_three_dumps_the_newest_stand() -> None:
+    assert pair([b"1", b"2", b"3", b"4"], [A, B, C]) == (b"4", C)
+
+
+def test_without_a_tree_the_picture_stands_alone() -> None:
+    assert pair([b"1"], [None]) == (b"1", None)
+
+
+def png(colour: tuple[int, int, int]) -> bytes:
+    out = io.BytesIO()
+    Image.new("RGB", (40, 40), colour).save(out, "PNG")
+    return out.getvalue()
+
+
+FOCUS = "mCurrentFocus=Window{1 u0 com.bank/com.bank.Login}"
+SECRET, PLACE = "hunter2", (4, 8, 20, 12)
+FIELD = f'<node text="{SECRET}" content-desc="{SECRET}" password="true" focused="true" bounds="[4,8][20,12]" />'
+
+
+class Bank:
+    """A phone that shows a password: `trees` says whether uiautomator gives its dump."""
+
+    def __init__(self) -> None:
+        self.trees = True
+        self.field = FIELD
+        self.kind = "0x81"
+
+    def answer(self, command: str) -> bytes:
+        if command.startswith("screencap"):
+            return png((255, 0, 0))
+        if command.startswith("uiautomator"):
+            xml = f'<hierarchy rotation="0">{self.field}</hierarchy>'
+            return xml.encode() if self.trees else b"ERROR: could not get idle state."
+        said = ["2026-03-10T08:50:00+0800", FOCUS, f"mInputShown=true\n inputType={self.kind}", "", "hitlab:exit:0"]
+        return "\nhitlab:next\n".join(said[:4]).encode() + b"\n" + said[4].encode()
+
+    def looker(self) -> Looker:
+        shell = answering(self.answer)
+        return Looker(shell, Dumper(shell), Glance())
+
+
+def painted(data: bytes) -> Iterator[tuple[int, int]]:
+    """The pixels that are not as the phone showed them."""
+    with Image.open(io.BytesIO(data)) as picture:
+        for y in range(picture.height):
+            for x in range(picture.width):
+                if picture.convert("RGB").getpixel((x, y)) != (255, 0, 0):
+                    yield x, y
+
+
+def inside(place: tuple[int, int, int, int]) -> set[tuple[int, int]]:
+    return {(x, y) for x in range(place[0], place[2]) for y in range(place[1], place[3])}
+
+
+def test_a_password_is_neither_in_the_tree_nor_in_the_picture() -> None:
+    screen = Bank().looker().observe()
+    assert screen.activity == "com.bank/.Login"
+    assert screen.at == "2026-03-10T08:50:00+08:00"
+    assert [SECRET in (node.text, node.desc) for node in screen.tree.nodes()] == [False]
+    assert set(painted(screen.png)) == inside(PLACE)
+
+
+def test_a_screen_without_passwords_keeps_its_very_bytes() -> None:
+    bank = Bank()
+    bank.field = '<node text="hello" bounds="[4,8][20,12]" />'
+    assert bank.looker().observe().png == png((255, 0, 0))
+
+
+def test_without_a_tree_passwords_stay_covered_where_they_were() -> None:
+    bank = Bank()
+    looker = bank.looker()
+    looker.observe()
+    bank.trees = False
+    screen = looker.observe()
+    assert screen.tree == UiTree()
+    assert set(painted(screen.png)) == inside(PLACE)
+
+
+def test_without_any_tree_a_screen_that_takes_a_password_is_covered_whole() -> None:
+    bank = Bank()
+    bank.trees = False
+    assert set(painted(bank.looker().observe().png)) == inside((0, 0, 40, 40))
+    bank.kind = "0x1"
+    assert not set(painted(bank.looker().observe().png))
