@@ -66,7 +66,10 @@ class Steady:
             raise LabError(trouble.title, f"{trouble.message.rstrip('.')}. {done}", trouble.hint) from trouble
 
     def frames(self, stop: threading.Event) -> Iterator[Frame]:
-        """The phone's pictures; begun anew where they end in trouble, of which is told once until one comes again."""
+        """The phone's pictures; begun anew where they end in trouble, which is told until one comes again.
+
+        It is told a moment later, for by then it is known whether the phone itself is away, which says more.
+        """
         pause, told = _FIRST, False
         while not stop.is_set() and not self._closed:
             try:
@@ -77,10 +80,9 @@ class Steady:
                     yield frame
                 return
             except Trouble as trouble:
-                if not told and not stop.is_set():
+                if not stop.wait(pause) and not told:
                     told = True
                     self._note(streaming=trouble)
-                stop.wait(pause)
                 pause = min(2 * pause, _MOST)
 
     def close(self) -> None:
