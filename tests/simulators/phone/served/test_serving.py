@@ -2,8 +2,23 @@
 
 from __future__ import annotations
 
+import json
+import os
+import signal
+import subprocess
+import sys
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
 
+import pytest
+
+from lab.cli import main
+from lab.devices.harness import Harness
+from lab.spec import Spec, embedded
+from simulators import library
 from simulators.phone.phone import Phone
 from simulators.phone.served.served import Served
 from tests.simulators.phone.served.rig import AdbServer, Rig, serving
@@ -39,3 +54,70 @@ def test_a_screenshot_comes_whole(rig: Rig) -> None:
     assert png == rig.served.display.png()
     raw = rig.adb("exec-out", "screencap").stdout
     assert len(raw) == 16 + 1080 * 2400 * 4
+
+
+@contextmanager
+def command(tmp_path: Path, *words: str, token: str = "") -> Iterator[subprocess.Popen[bytes]]:
+    """`hitlab phone WORDS`, running; killed at the end where it still does."""
+    line = [sys.executable, "-m", "lab.cli", "phone", *words]
+    environment = {**os.environ, "HOME": str(tmp_path), "HITLAB_HARNESS_TOKEN": token}
+    pipe = subprocess.PIPE
+    root = Path(__file__).parents[4]
+    with subprocess.Popen(line, env=environment, stdout=pipe, stderr=pipe, cwd=root) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def told(process: subprocess.Popen[bytes]) -> dict[str, Any]:
+    """The one JSON document that it prints as it begins."""
+    assert process.stdout is not None
+    line = process.stdout.readline()
+    assert line, process.stderr and process.stderr.read()
+    found: dict[str, Any] = json.loads(line)
+    return found
+
+
+def test_the_command_serves_a_tasks_phone_until_it_is_told_to_end(tmp_path: Path, adb_server: AdbServer) -> None:
+    with command(tmp_path, "--task", "usual_lunch", "--json", token="a-token-of-mine") as process:
+        found = told(process)
+        assert found["token"] == "a-token-of-mine"
+        serial = found["serial"]
+        adb_server.run("connect", serial)
+        assert adb_server.run("-s", serial, "shell", "echo hi").stdout == b"hi\n"
+        state = Harness(found["harness"], "a-token-of-mine").snapshot()
+        assert state == embedded(Spec(library.task("usual_lunch"))).snapshot()
+        process.send_signal(signal.SIGTERM)
+        out, err = process.communicate(timeout=20)
+        assert (process.returncode, out, err) == (0, b"", b"")
+        adb_server.run("disconnect", serial)
+
+
+def test_the_command_says_what_to_type_and_ends_by_ctrl_c(tmp_path: Path) -> None:
+    with command(tmp_path, "--vary", "3", "--persona", "rosa") as process:
+        assert process.stdout is not None
+        said = [process.stdout.readline().decode() for _ in range(9)]
+        process.send_signal(signal.SIGINT)
+        assert process.wait(20) == 0
+    serial = said[0].split("served at ")[1].split(". ")[0]
+    assert f"adb connect {serial}" in "".join(said)
+    assert f"hitlab live TASK --device {serial} --harness http://127.0.0.1:" in said[-1]
+    assert "export HITLAB_HARNESS_TOKEN=" in said[-2]
+
+
+def test_a_port_that_is_taken_is_a_sentence(capsys: pytest.CaptureFixture[str]) -> None:
+    with Served(Phone(), harness_port=None) as served:
+        port = served.serial.rpartition(":")[2]
+        assert main(["phone", "--adb-port", port]) == 1
+        assert main(["phone", "--harness-port", port]) == 1
+    for line in capsys.readouterr().err.splitlines():
+        assert line.startswith(f"hitlab: port {port}: cannot be listened at")
+
+
+@pytest.mark.parametrize(
+    "words", [["--task", "none_such"], ["--persona", "none_such"], ["--task", "a", "--persona", "b"]]
+)
+def test_what_cannot_be_served_is_a_sentence(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["phone", *words]) in (1, 2)
+    assert capsys.readouterr().err.startswith("hitlab: ")
