@@ -21,7 +21,7 @@ from lab.plain import plain
 from lab.settings import Settings
 from screens.crash import Crash
 from screens.frame import LEAST, QuitScreen, TooSmallScreen
-from screens.seats import may_author, may_replay
+from screens.seats import may_author, may_replay, may_review
 
 if TYPE_CHECKING:
     from textual.actions import ActionParseResult
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from screens.window import Window
     from store.store import Store
 
-ScreenName = Literal["home", "live", "replay", "author"]
+ScreenName = Literal["home", "live", "replay", "author", "review", "privacy"]
 
 SWITCH = Binding.Group("Screens", compact=True)
 EVERYWHERE = Binding.Group("Everywhere", compact=True)
@@ -78,6 +78,18 @@ class LabApp(App[None]):
         ),
         Binding(
             "f9", "show('author')", "Author", show=False, id="app.author", group=SWITCH, tooltip="The design drafted"
+        ),
+        Binding(
+            "f10", "show('review')", "Review", show=False, id="app.review", group=SWITCH, tooltip="Proofread recordings"
+        ),
+        Binding(
+            "f12",
+            "show('privacy')",
+            "Privacy",
+            show=False,
+            id="app.privacy",
+            group=SWITCH,
+            tooltip="Take out of recordings what is private",
         ),
         Binding(
             "question_mark,f1",
@@ -128,6 +140,11 @@ class LabApp(App[None]):
             self.add_mode("author", self._author)
         elif opening.screen == "author":
             raise LabError("Author", f"is not there for the seat {settings.seat}.")
+        if may_review(settings.seat):
+            self.add_mode("review", self._review)
+            self.add_mode("privacy", self._privacy)
+        elif opening.screen in ("review", "privacy"):
+            raise LabError(opening.screen.title(), f"is not there for the seat {settings.seat}.")
 
     # -- rooms -----------------------------------------------------------------------------------------------
 
@@ -155,6 +172,16 @@ class LabApp(App[None]):
 
         return AuthorScreen(self.store, self.settings)
 
+    def _review(self) -> Screen[None]:
+        from screens.review.review import ReviewScreen
+
+        return ReviewScreen(self.store, self.settings)
+
+    def _privacy(self) -> Screen[None]:
+        from screens.review.privacy import PrivacyScreen
+
+        return PrivacyScreen(self.store, self.settings)
+
     async def on_mount(self) -> None:
         """Opens what was asked for; lists are read after the first paint."""
         opening = self.opening
@@ -171,6 +198,8 @@ class LabApp(App[None]):
             self.open_replay(opening.trace_id, opening.step or 1)
         elif opening.screen == "author" and opening.task is not None:
             self.open_author(opening.task, opening.trace_id)
+        elif opening.screen in ("review", "privacy"):
+            self.open_demonstration(opening.screen, opening.trace_id)
         self.call_after_refresh(self.fit)
 
     def _open_window(self) -> None:
@@ -288,6 +317,17 @@ class LabApp(App[None]):
         assert isinstance(room, AuthorScreen)
         room.open(task, trace_id)
 
+    def open_demonstration(self, room: ScreenName, trace_id: str | None) -> None:
+        """Shows a demonstration to be proofread, or cleared of what is private; None shows which there are."""
+        if not may_review(self.settings.seat):
+            raise LabError(room.title(), f"is not there for the seat {self.settings.seat}.")
+        self.switch_mode(room)
+        from screens.review.room import DemoRoom
+
+        screen = self.get_screen_stack(room)[0]
+        assert isinstance(screen, DemoRoom)
+        screen.open(trace_id)
+
     def check_no_run(self) -> None:
         """Raises `LabError` while a run is under way: there is one phone in front of a person."""
         if self.run_is_live:
@@ -319,6 +359,8 @@ class LabApp(App[None]):
             return may_replay(self.settings.seat)
         if action == "show" and parameters == ("author",):
             return may_author(self.settings.seat)
+        if action == "show" and parameters in (("review",), ("privacy",)):
+            return may_review(self.settings.seat)
         return True
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:

@@ -30,3 +30,8 @@ def may_debug(seat: Seat) -> bool:
 def may_author(seat: Seat) -> bool:
     """Whether this person drafts and verifies what a task's parts are; who rates by them, or takes part, does not."""
     return seat in ("designer", "developer")
+
+
+def may_review(seat: Seat) -> bool:
+    """Whether this person proofreads what others recorded, and takes out of it what is private."""
+    return seat != "participant"

@@ -15,6 +15,7 @@ from lab.suspects import suspects
 from lab.tables import print_table
 from lab.task import Actor
 from lab.uitree import Bounds
+from screens.review.queue import privacy_queue
 
 if TYPE_CHECKING:
     from store.redaction import Redacted
@@ -120,7 +121,7 @@ def _show(store: Store, run: str, *, as_json: bool) -> int:
 
 def _list(args: argparse.Namespace, settings: Settings) -> int:
     with open_store(settings, create=False, readonly=hasattr(args, "db")) as store:
-        lines = [line_of(store, id) for id in store.uncleared()]
+        lines = [PrivacyLine(*one) for one in privacy_queue(store)]
         if args.json:
             print_json(lines)
         elif not lines:
@@ -129,12 +130,6 @@ def _list(args: argparse.Namespace, settings: Settings) -> int:
             rows = [[line.id[:13], line.task, line.annotator, str(line.steps), str(line.suspects)] for line in lines]
             print_table(["id", "task", "by", "steps", "suspects"], rows, wide="task")
     return 0
-
-
-def line_of(store: Store, id: str) -> PrivacyLine:
-    """One demonstration in the queue."""
-    trace = store.trace(id)
-    return PrivacyLine(id, trace.task.shown, trace.agent.id, len(trace.steps), len(suspects(trace)))
 
 
 def _wipe(args: argparse.Namespace, settings: Settings) -> int:

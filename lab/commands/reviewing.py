@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -24,9 +23,7 @@ from lab.review import (
     WHOLE_FIELDS,
     Field,
     Place,
-    Sheet,
     plain_value,
-    standing_of,
 )
 from lab.reviewed import edit_rates
 from lab.settings import Settings, load
@@ -34,6 +31,7 @@ from lab.tables import print_table
 from lab.task import Actor
 from lab.turn import Action
 from screens.review.desk import Desk, verdict_place
+from screens.review.queue import review_queue
 
 if TYPE_CHECKING:
     from store.store import Store
@@ -149,24 +147,15 @@ def _list(args: argparse.Namespace, settings: Settings) -> int:
     return 0
 
 
-def review_list(store: Store, person: str, on_run: Callable[[str], None] = lambda id: None) -> ReviewList:
+def review_list(store: Store, person: str) -> ReviewList:
     """Every demonstration as this person may see it; edit rates count only those that two have handed in."""
-    lines, reviewed = [], []
-    uncleared = set(store.uncleared())
-    for id in store.demonstrations():
-        on_run(id)
-        demo, rows = store.proof(id), store.reviews(id)
-        standing, sheet = standing_of(demo, rows), Sheet(demo, rows, person)
-        reviewed.append((demo, rows))
-        mine = "handed in" if sheet.committed else "begun" if sheet.heads else "none"
-        intent = str(demo.values[Place(None, "intent")])
-        lines.append(
-            ReviewLine(
-                id, intent, demo.annotator.id, demo.steps, standing.state, mine, len(standing.proofreaders),
-                len(standing.differences), id not in uncleared,
-            )
-        )  # fmt: skip
-    return ReviewList(tuple(lines), tuple(edit_rates(reviewed)))
+    queue = review_queue(store, person)
+    names = ReviewLine.__struct_fields__
+    lines = [ReviewLine(**{name: getattr(one, _FROM.get(name, name)) for name in names}) for one in queue]
+    return ReviewList(tuple(lines), tuple(edit_rates((one.proof, one.rows) for one in queue)))
+
+
+_FROM = {"task": "intent"}
 
 
 def _cells(line: ReviewLine) -> list[str]:

@@ -17,6 +17,7 @@ from lab.review import (
     Sheet,
     Standing,
     action_of,
+    plain_value,
     standing_of,
     visible,
 )
@@ -46,6 +47,24 @@ class Desk:
         return standing_of(self.demo, self.rows)
 
     @property
+    def writable(self) -> bool:
+        """Whether this person still proofreads it: not their own, not handed in, and not by two others."""
+        taken = len(self.standing.proofreaders) >= 2
+        return self.person.id != self.demo.annotator.id and not self.sheet.committed and not taken
+
+    @property
+    def settling(self) -> bool:
+        """Whether this person is the third, who says what stands."""
+        two = self.standing.proofreaders
+        return len(two) >= 2 and self.person.id not in (*two, self.demo.annotator.id)
+
+    def value(self, place: Place) -> Any:
+        """What stands at a place for this person: their own word, or as a third what was agreed on."""
+        if self.settling:
+            return self.standing.values.get(place, self.demo.values.get(place))
+        return self.sheet.value(place)
+
+    @property
     def visible(self) -> list[Review]:
         """The rows that this person may see."""
         return visible(self.demo, self.rows, self.person.id)
@@ -56,6 +75,18 @@ class Desk:
         self._append(
             [self._row(verdict_place(step), "accept", sheet.value(verdict_place(step)), "accept") for step in steps]
         )
+
+    def write(self, place: Place, value: Any) -> None:
+        """Puts another value in a field: by a proofreader's word, or as the third who settles."""
+        if plain_value(value) == self.value(place) and not self._differs(place):
+            return
+        if self.settling:
+            self.settle(place, value)
+        else:
+            self.edit(place, value)
+
+    def _differs(self, place: Place) -> bool:
+        return self.settling and any(one.place == place for one in self.standing.differences)
 
     def edit(self, place: Place, value: Any) -> None:
         """Puts another value in a field."""

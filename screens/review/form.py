@@ -1,0 +1,106 @@
+"""The fields of a demonstration as lines that are typed, and what was typed as values."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any, get_args
+
+import msgspec
+
+from lab.errors import LabError
+from lab.recording import PLACES, REASONS
+from lab.review import Place, action_of, plain_value
+from lab.turn import Action, ActionKind, Direction
+from screens.author.fields import Field
+from screens.review.desk import Desk
+
+_PLACE = re.compile(r"\s*\(?\s*(-?\d+)\s*[,; ]\s*(-?\d+)\s*\)?\s*")
+_BOX = re.compile(r"\s*(\d+)\s*,\s*(\d+)\s*,\s*(\d+)\s*,\s*(\d+)\s*")
+_ACTION = ("kind", "at", "to", "box", "text", "app", "direction", "status")
+
+
+def fields_of(desk: Desk, step: int | None) -> list[Field]:
+    """The form of a step, or of the whole (None)."""
+    if step is None:
+        return [
+            Field("intent", "intent", str(desk.value(Place(None, "intent")) or ""), "one sentence"),
+            Field("place", "place", str(desk.value(Place(None, "place")) or ""), "residence, office ...", known=PLACES),
+            Field("impossible", "impossible", str(desk.value(Place(None, "impossible")) or ""),
+                  "a reason code, empty where it was possible", known=tuple(REASONS), whole=True),
+        ]  # fmt: skip
+    action = action_of(desk.value(Place(step, "action")) or {"kind": "other"})
+    kinds, ways = get_args(ActionKind), get_args(Direction)
+    given = {name: _shown(action, name) for name in _ACTION}
+    rows = [
+        Field("instruction", "say", str(desk.value(Place(step, "instruction")) or ""), "what to do in this step"),
+        Field("kind", "action", given["kind"], "click, input_text, scroll ...", known=kinds, whole=True),
+        Field("at", "at", given["at"], "x, y in pixels; p chooses it on the phone", whole=True),
+        Field("to", "to", given["to"], "x, y where a drag ends", whole=True),
+        Field("box", "box", given["box"], "left, top, right, bottom", whole=True),
+        Field("text", "text", given["text"], "what is typed or answered"),
+        Field("app", "app", given["app"], "which app is opened"),
+        Field("direction", "way", given["direction"], "up, down, left, right", known=ways, whole=True),
+    ]
+    needless = {"to": action.kind not in ("drag", "swipe"), "app": action.kind != "open_app",
+                "direction": action.kind not in ("scroll", "swipe")}  # fmt: skip
+    return [row for row in rows if row.value or not needless.get(row.name)]
+
+
+def _shown(action: Action, name: str) -> str:
+    value = action.boxes[0] if name == "box" and action.boxes else getattr(action, name, None)
+    if value is None:
+        return ""
+    return ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
+
+
+def write_fields(desk: Desk, step: int | None, typed: Mapping[str, str]) -> None:
+    """Keeps what was typed; raises `LabError` for what fits no field, and keeps nothing of that field."""
+    for name, text in typed.items():
+        if name not in _ACTION:
+            desk.write(Place(step, name), text.strip())  # type: ignore[arg-type]
+    changed = {name: text for name, text in typed.items() if name in _ACTION}
+    if changed and step is not None:
+        place = Place(step, "action")
+        action = action_of(desk.value(place) or {"kind": "other"})
+        desk.write(place, plain_value(_changed(action, changed)))
+
+
+def _changed(action: Action, typed: Mapping[str, str]) -> Action:
+    values: dict[str, Any] = {}
+    for name, text in typed.items():
+        if name in ("at", "to"):
+            values[name] = _read(_PLACE, text, name)
+        elif name == "box":
+            box = _read(_BOX, text, name)
+            values["boxes"] = (box,) if box else ()
+        else:
+            values[name] = text.strip() or None
+    held = msgspec.to_builtins(action) | values
+    try:
+        return action_of({name: value for name, value in held.items() if value is not None})
+    except msgspec.ValidationError as error:
+        raise LabError("action", f"{error}.", "`hitlab schema action` says what it may hold.") from error
+
+
+def _read(pattern: re.Pattern[str], text: str, name: str) -> tuple[int, ...] | None:
+    if not text.strip():
+        return None
+    found = pattern.fullmatch(text)
+    if found is None:
+        raise LabError(name, f"{text!r} is not pixels.", "Type 540, 1200." if name != "box" else "Type four numbers.")
+    return tuple(int(part) for part in found.groups())
+
+
+def pointed(action: Action, at: tuple[int, int], to: tuple[int, int] | None) -> Action:
+    """An action whose place was chosen anew: a point, a drag's way, or a box of which any point is right."""
+    if to is None:
+        return msgspec.structs.replace(action, at=at, boxes=())
+    if action.kind in ("drag", "swipe"):
+        vector = (to[0] - at[0], to[1] - at[1]) if action.vector is not None else None
+        return msgspec.structs.replace(action, at=at, to=to, vector=vector)
+    left, right = sorted((at[0], to[0]))
+    top, bottom = sorted((at[1], to[1]))
+    return msgspec.structs.replace(
+        action, at=((left + right) // 2, (top + bottom) // 2), boxes=((left, top, right, bottom),)
+    )

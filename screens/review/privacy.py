@@ -1,0 +1,298 @@
+"""Privacy: what must not be seen is boxed and named beside the phone, covered for good, and the rest is cleared."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import on, work
+from textual.binding import BindingType
+from textual.content import Content
+from textual.message import Message
+
+from lab.errors import LabError
+from lab.plain import plain
+from lab.uitree import Bounds
+from screens.author.fields import Field
+from screens.author.footage import Footage
+from screens.author.form import ItemForm
+from screens.describe import one_line
+from screens.lines import Lines
+from screens.phone.marks import Mark
+from screens.phone.mirror import Mirror
+from screens.review.covering import Covering
+from screens.review.finds import Finds
+from screens.review.keys import PRIVACY_KEYS
+from screens.review.queue import privacy_queue
+from screens.review.room import DemoRoom, Rows
+
+if TYPE_CHECKING:
+    from store.redaction import Redacted
+
+
+class PrivacyScreen(DemoRoom):
+    """The room in which recordings are cleared of what is private."""
+
+    BINDING_GROUP_TITLE = "Privacy"
+    BINDINGS: ClassVar[list[BindingType]] = PRIVACY_KEYS
+    NAME = "Privacy"
+    SHELF = "Not cleared yet"
+    finds: Finds
+    covering: Covering | None = None
+    sure = False
+    """Whether R was pressed once."""
+    busy = False
+
+    class Done(Message):
+        """A redaction is on the disk."""
+
+        def __init__(self, run: str, done: Redacted) -> None:
+            super().__init__()
+            self.run = run
+            self.done = done
+
+    def list_of(self) -> Lines:
+        self.finds = Finds()
+        self._asked: set[int] = set()
+        self._report: Content | None = None
+        return self.finds
+
+    def queue(self) -> Rows:
+        return privacy_queue(self.store)
+
+    def begin(self, run: str) -> None:
+        self.covering = Covering(self.store.trace(run))
+        self.sure = self.busy = False
+        self.finds.border_title = "Texts"
+        self.page.border_title = "To be covered"
+
+    # -- painting --------------------------------------------------------------------------------------------
+
+    @property
+    def number(self) -> int:
+        """The step that is shown, from 0; the number of steps is the last screen."""
+        return self.footage.view.number if self.footage.view is not None else 0
+
+    def renew(self) -> None:
+        covering, view = self.covering, self.footage.view
+        if covering is None or self.run_id is None:
+            return
+        if view is not None:
+            self.finds.show(covering.finds(view.number, view.event, self.footage.seen))
+        steps = len(covering.trace.steps)
+        place = f"step {self.number + 1} of {steps}" if self.number < steps else "the last screen"
+        title = f"Privacy   {covering.trace.task.shown}   recorded by {covering.trace.agent.id}   {place}"
+        self.say(one_line(title, 400), self._state(covering))
+        self.page.show(self._report or _plan(covering), from_top=False)
+        self._mark()
+        self.refresh_bindings()
+
+    def _state(self, covering: Covering) -> str:
+        if self.busy:
+            return "Covering, and wiping the file ..."
+        if self.sure:
+            where = (
+                "this run, whatever shares its beginning, and others with its pictures"
+                if covering.everywhere
+                else ("this run and whatever shares its beginning")
+            )
+            return f"R again covers {covering.count} in {where}, and destroys the originals for good. Esc: not yet."
+        if covering.count:
+            return f"{covering.count} to be covered: R covers them for good."
+        return "Drag a box on the phone, click a text, or space covers a line; C: nothing private is left."
+
+    def _mark(self) -> None:
+        """Frames what is to be covered here, and what the cursor is on."""
+        covering, find = self.covering, self.finds.find
+        if covering is None or self.footage.view is None or self.footage.after:
+            return
+        there = [*covering.boxes.get(self.number, ()), *(node.bounds for node in covering.going(self.footage.seen))]
+        boxes = [Mark("box", box[:2], box[2:], "covered") for box in there]
+        here = find.box if find is not None and find.box not in there else None
+        marks = [*boxes, *([Mark("evidence", here[:2], here[2:])] if here is not None else [])]
+        self.footage.stage.mirror.mark(marks)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """While it is being redacted nothing else is done."""
+        if action in ("back", "overlay"):
+            return True
+        if self.run_id is None or self.covering is None or self.form.is_open or self.busy:
+            return False
+        if action in ("redact", "everywhere"):
+            return bool(self.covering.count)
+        if action == "drop":
+            return bool(self.covering.boxes.get(self.number))
+        return action != "clear" or not self.covering.count
+
+    # -- looking ---------------------------------------------------------------------------------------------
+
+    @on(Footage.Looked)
+    def _looked(self) -> None:
+        self.renew()
+
+    @on(Lines.Highlighted, "#items")
+    def _highlighted(self, message: Lines.Highlighted) -> None:
+        message.stop()
+        self._mark()
+
+    @on(Lines.Chosen, "#items")
+    def _entered(self, message: Lines.Chosen) -> None:
+        message.stop()
+        if self.check_action("cover", ()):
+            self.action_cover()
+
+    def action_step(self, by: int) -> None:
+        """One step on or back."""
+        self.finds.cursor = 0
+        self.footage.move(by)
+
+    # -- what is to be covered -------------------------------------------------------------------------------
+
+    def _changed(self) -> None:
+        self.sure, self._report = False, None
+        self.renew()
+
+    def action_cover(self) -> None:
+        """Covers the line under the cursor, or no longer."""
+        if self.covering is not None and self.finds.find is not None:
+            self.covering.toggle(self.finds.find)
+            self._changed()
+
+    def action_drop(self) -> None:
+        """Takes the last box of this step out."""
+        assert self.covering is not None
+        self.covering.toggle_box(self.number, self.covering.boxes[self.number][-1])
+        self._changed()
+
+    def action_everywhere(self) -> None:
+        """Other runs that hold the same pictures too, or not."""
+        assert self.covering is not None
+        self.covering.everywhere = not self.covering.everywhere
+        self._changed()
+
+    async def action_words(self) -> None:
+        """Asks for words to be covered all over the run."""
+        words = Field("words", "words", "", "a name, a number ...; Enter covers them all over the run")
+        self._asked.add(await self.form.open("Cover words", [words]))
+        self.refresh_bindings()
+
+    @on(ItemForm.Closed)
+    def _said(self, message: ItemForm.Closed) -> None:
+        message.stop()
+        if message.serial in self._asked and message.entered and self.covering is not None:
+            self.covering.toggle_words(self.form.rows[0].kept)
+        self._asked.discard(message.serial)
+        self.finds.focus()
+        self._changed()
+
+    @on(Mirror.Dragged)
+    def _dragged(self, message: Mirror.Dragged) -> None:
+        message.stop()
+        (x0, y0), (x1, y1) = message.at, message.to
+        self._box(Bounds(min(x0, x1), min(y0, y1), max(x0, x1) + 1, max(y0, y1) + 1))
+
+    @on(Mirror.Tapped)
+    def _tapped(self, message: Mirror.Tapped) -> None:
+        message.stop()
+        tree = self.footage.seen.tree if self.footage.seen is not None else None
+        under = [node for node in tree.at(*message.at) if node.label.strip()] if tree is not None else []
+        if under:
+            self._box(under[0].bounds)
+
+    def _box(self, box: Bounds) -> None:
+        if self.covering is not None and not self.busy and not self.footage.after:
+            self.covering.toggle_box(self.number, box)
+            self._changed()
+
+    # -- for good --------------------------------------------------------------------------------------------
+
+    def action_redact(self) -> None:
+        """Asks once more, and then covers it all and destroys the originals."""
+        if not self.sure:
+            self.sure = True
+            self.renew()
+            return
+        self.sure, self.busy = False, True
+        self.renew()
+        assert self.covering is not None
+        assert self.run_id is not None
+        self._redact(self.run_id, self.covering)
+
+    @work(thread=True, group="redact")
+    def _redact(self, run: str, covering: Covering) -> None:
+        from store.redaction import redact
+
+        try:
+            done = redact(
+                self.store, run, self.person, boxes=covering.boxes, words=covering.words, everywhere=covering.everywhere
+            )
+        except LabError as error:
+            self.post_message(self.Failed(error))
+            return
+        self.post_message(self.Done(done.replaced[run], done))
+
+    @on(DemoRoom.Failed)
+    def _refused(self, message: DemoRoom.Failed) -> None:
+        self.busy = False
+        if self.run_id is not None and not self.store.holds(self.run_id):
+            self.to_shelf()  # it was covered, and only the file could not be wiped yet
+        self.renew()
+
+    @on(Done)
+    def _done(self, message: Done) -> None:
+        self.busy = False
+        self._report = _told(message.done)
+        self.open(message.run)
+        self.page.border_title = "Done"
+
+    def action_clear(self) -> None:
+        """Says that this run holds nothing private, and goes back to the others."""
+        assert self.run_id is not None
+        self.store.clear(self.run_id, self.person)
+        self.notify("Cleared.", markup=False)
+        self._report = None
+        self.to_shelf()
+
+    def action_back(self) -> None:
+        """Not yet, where R was pressed; else as in every room."""
+        if self.sure:
+            self._changed()
+        elif not self.busy:
+            self._report = None if not self.form.is_open else self._report
+            super().action_back()
+
+
+_NOTHING = """\
+Nothing yet. What lies under a box goes from the picture, the tree and the words of its step; words go from everything \
+that the run holds, and from every picture whose tree shows them."""
+
+
+def _plan(covering: Covering) -> Content:
+    """What is to be covered, so far."""
+    parts: list[tuple[str, str]] = []
+    if covering.words:
+        parts += [("Words, all over the run\n", "bold $text-accent")]
+        parts += [(f"{plain(word, lines=False)}\n", "") for word in covering.words]
+    for step, boxes in sorted(covering.boxes.items()):
+        where = f"step {step + 1}" if step < len(covering.trace.steps) else "the last screen"
+        parts += [(f"{len(boxes)} box{'es' * (len(boxes) > 1)} in {where}\n", "bold $text-accent")]
+    if covering.everywhere:
+        parts += [("Also in other runs that hold the same pictures.\n", "$text-warning")]
+    if not parts:
+        parts = [(_NOTHING, "$text-muted")]
+    return Content.assemble(*parts)
+
+
+def _told(done: Redacted) -> Content:
+    """What a redaction did, and what it cannot reach."""
+    gone = done.destroyed
+    lines = [
+        f"{len(done.replaced)} run{'s' * (len(done.replaced) > 1)} replaced by covered ones, the originals destroyed.",
+        f"{done.boxes} boxes, {done.nodes} nodes, words in {done.texts} places covered.",
+        f"{done.pictures} pictures painted, {done.states} phone states left out.",
+        f"{gone.rows:,} rows, {gone.blobs:,} pictures or states, {gone.bytes:,} bytes destroyed; the file is wiped.",
+        *([f"{done.designs} acts on designs covered too."] if done.designs else []),
+        *([f"{done.reviews} words of reviews covered too."] if done.reviews else []),
+        *([f"{done.unseen} pictures have no tree: look at them yourself."] if done.unseen else []),
+        "Copies made before (packs, exports, backups) cannot be reached: destroy them yourself.",
+    ]
+    return Content("\n\n".join(lines))
