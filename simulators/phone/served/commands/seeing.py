@@ -5,6 +5,7 @@ Source: AOSP, screencap.cpp, DumpCommand.java with AccessibilityNodeInfoDumper.j
 
 from __future__ import annotations
 
+import re
 import struct
 from xml.sax.saxutils import quoteattr
 
@@ -20,6 +21,8 @@ PHYSICAL_DISPLAY = 4619827259835644672
 _RGBA_8888, _SRGB = 1, 1
 _GARBAGE = bytes(range(256)) * 64
 _HEAD = "<?xml version='1.0' encoding='UTF-8' standalone='yes' ?>"
+_BEYOND = re.compile("[\U00010000-\U0010ffff]")
+"""What Android's serializer writes as numbers."""
 _DEFAULT_DUMP = "/sdcard/window_dump.xml"
 
 
@@ -92,7 +95,7 @@ def uiautomator(call: Call) -> int:
 def _hierarchy(tree: UiTree, compressed: bool) -> str:
     if compressed:
         tree = UiTree(tuple(kept for root in tree.roots for kept in _compressed(root)), tree.rotation)
-    return tree.to_xml().partition("?>")[2]
+    return _BEYOND.sub(lambda found: f"&#{ord(found[0])};", tree.to_xml().partition("?>")[2])
 
 
 def _compressed(node: Node) -> list[Node]:

@@ -13,6 +13,9 @@ from simulators.phone.served.faults import Faults
 from simulators.phone.served.services import Services
 from simulators.phone.served.shell import run
 
+FEED = "/".join(("food", "0", "home", "feed"))
+"""Under which key the food app's first list remembers where it stands: app, depth, screen, list."""
+
 
 class Said(NamedTuple):
     """What a command line printed, and its exit code."""

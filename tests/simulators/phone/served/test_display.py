@@ -19,9 +19,7 @@ from lab.uitree import Node
 from simulators.phone.phone import Phone
 from simulators.phone.served.display import Display
 from simulators.phone.served.motion import LONG
-from tests.simulators.phone.served.asking import Asked, labels
-
-FEED = "food/0/home/feed"
+from tests.simulators.phone.served.asking import FEED, Asked, labels
 
 
 def picture(display: Display) -> np.ndarray:

@@ -20,9 +20,8 @@ from simulators.phone.installed import APPS
 from simulators.phone.served.commands.installed import ADB_KEYBOARD, KEYBOARD, component
 from simulators.phone.served.commands.table import COMMANDS
 from simulators.phone.served.shell import run
-from tests.simulators.phone.served.asking import Asked, Typed
+from tests.simulators.phone.served.asking import FEED, Asked, Typed
 
-FEED = "food/0/home/feed"
 HOME = "com.hitlab.launcher/.Home"
 
 
@@ -202,6 +201,15 @@ def test_a_dump_of_all_windows_has_the_keyboard_and_the_bars() -> None:
     assert 'type="TYPE_INPUT_METHOD"' in xml
     assert xml.count('active="true"') == 1
     assert "com.hitlab.keyboard:id/key_q" in xml
+
+
+def test_a_dump_keeps_lines_marks_and_emoji() -> None:
+    asked = Asked()
+    asked.open_note()
+    asked.display.type('a <b> & "c"\n你好 🙂')
+    xml = asked.text("uiautomator dump /dev/tty").removesuffix("UI hierchary dumped to: /dev/tty")
+    assert 'text="a &lt;b&gt; &amp; &quot;c&quot;&#10;你好 &#128578;"' in xml
+    assert 'a <b> & "c"\n你好 🙂' in [node.text for node in UiTree.from_xml(xml).nodes()]
 
 
 def test_no_dump_while_the_screen_never_rests_or_is_dark() -> None:

@@ -14,6 +14,7 @@ from PIL import Image
 from lab.uitree import UiTree
 from simulators.phone.installed import APPS
 from simulators.phone.served.display import Display
+from tests.simulators.phone.served.asking import FEED
 from tests.simulators.phone.served.rig import AdbServer, Rig, serving
 
 NASTY = 'it\'s "50%" off; rm -rf $HOME & |`ls` *?[] \\ ~'
@@ -63,7 +64,7 @@ def test_adbutils_acts(phone: Rig, device: Any) -> None:
     current = device.app_current()
     assert (current.package, current.activity) == ("com.hitlab.food", "com.hitlab.food.Home")
     device.swipe(540, 1800, 540, 900, 0.1)
-    assert phone.phone.snapshot()["scroll"]["food/0/home/feed"] == 900
+    assert phone.phone.snapshot()["scroll"][FEED] == 900
     device.app_stop("com.hitlab.food")
     assert device.app_current().package == "com.hitlab.launcher"
     device.app_start("com.hitlab.notes", ".Home")
