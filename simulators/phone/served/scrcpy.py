@@ -9,10 +9,11 @@ from __future__ import annotations
 import queue
 import struct
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from simulators.phone.installed import APPS
 from simulators.phone.nav import LAUNCHER
+from simulators.phone.served.commands.installed import packages
 from simulators.phone.served.scrcpy_control import Control
 from simulators.phone.served.scrcpy_messages import device_name
 from simulators.phone.served.scrcpy_options import Options, Refused, parse, version_of
@@ -82,10 +83,19 @@ def _list(services: Services, options: Options, log: Log) -> None:
     if "displays" in options.lists:
         wide, high = services.display.size
         log("info", f"List of displays:\n    --display-id=0    ({wide}x{high})")
+    if options.lists & {"cameras", "camera_sizes"}:
+        log("info", "List of cameras:\n    (none)")
     if "apps" in options.lists:
         log("info", "Processing Android apps... (this may take some time)")
-        labels = sorted((app.label, app.package) for app in APPS.values() if app.id != LAUNCHER)
-        log("info", "List of apps:" + "".join(f"\n * {_column(label)} {package}" for label, package in labels))
+        log("info", "List of apps:" + "".join(_apps(services)))
+
+
+def _apps(services: Services) -> Iterator[str]:
+    """A line for each app that has an icon: those that came with the phone first."""
+    came = packages(services)
+    shown = [(not came[app.package], app.label, app.package) for app in APPS.values() if app.id != LAUNCHER]
+    for later, label, package in sorted(shown):
+        yield f"\n {'-' if later else '*'} {_column(label)} {package}"
 
 
 def _column(label: str) -> str:

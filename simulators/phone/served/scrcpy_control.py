@@ -49,12 +49,14 @@ class Control:
         """Obeys, message by message, in their order."""
         if self._options.power_on:
             self._press(keys.WAKEUP)
-        take = messages.taking(self._stream)
+        inbox = messages.Inbox(self._stream)
         try:
+            message = self._read(inbox)
             while True:
-                message = messages.read(take, self._options.version)
-                self._services.faults.pause(self._stream.gone)
-                self._obey(message)
+                later = self._read(inbox) if _moves(message) and inbox.waiting else None
+                if later is None or not _moves(message, later):
+                    self._obey(message)
+                message = self._read(inbox) if later is None else later
         except messages.Unreadable as error:
             self._log("error", f"Control protocol error\n{error}")
         except (EOFError, HungUp):
@@ -72,7 +74,11 @@ class Control:
                 self._known = text
                 self._say(messages.clipboard(text))
 
+    def _read(self, inbox: messages.Inbox) -> messages.Message:
+        return messages.read(inbox.take, self._options.version)
+
     def _obey(self, message: messages.Message) -> None:
+        self._services.faults.pause(self._stream.gone)
         try:
             if self._services.faults.deny and isinstance(message, _INJECTED):
                 self._log("error", _DENIED)
@@ -209,6 +215,12 @@ class Control:
     def _say(self, data: bytes) -> None:
         with self._writing:
             self._stream.write(data)
+
+
+def _moves(*touches: messages.Message) -> bool:
+    """Whether all are moves of one finger: of such, Android gathers what comes before each picture."""
+    moves = [touch for touch in touches if isinstance(touch, messages.Touch) and touch.action == _MOVE]
+    return len(moves) == len(touches) and len({touch.pointer for touch in moves}) == 1
 
 
 _INJECTED = (messages.Key, messages.Text, messages.Touch, messages.Scroll, messages.BackOrOn)

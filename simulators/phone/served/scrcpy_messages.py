@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Literal, NamedTuple, TypeAlias
 
 from lab.turn import Point
@@ -118,21 +119,34 @@ _PRESSES: dict[int, Press] = {
 _PRESSES_3: dict[int, Press] = {15: Press("keyboard_settings"), 17: Press("reset_video")}
 
 
-def taking(stream: Stream) -> Take:
-    """Reads a stream by exact counts; `EOFError` at its end."""
-    held = bytearray()
+class Inbox:
+    """What comes on a stream, by exact counts."""
 
-    def take(count: int) -> bytes:
-        while len(held) < count:
-            more = stream.read()
-            if not more:
-                raise EOFError
-            held.extend(more)
-        out = bytes(held[:count])
-        del held[:count]
+    def __init__(self, stream: Stream) -> None:
+        self._stream = stream
+        self._held = bytearray()
+
+    def take(self, count: int) -> bytes:
+        """Exactly so many bytes; `EOFError` at the end."""
+        while len(self._held) < count:
+            self._more(None)
+        out = bytes(self._held[:count])
+        del self._held[:count]
         return out
 
-    return take
+    @property
+    def waiting(self) -> bool:
+        """Whether a next message has begun to come."""
+        with suppress(TimeoutError, EOFError):
+            if not self._held:
+                self._more(0)
+        return bool(self._held)
+
+    def _more(self, seconds: float | None) -> None:
+        data = self._stream.read(seconds)
+        if not data:
+            raise EOFError
+        self._held += data
 
 
 def read(take: Take, version: tuple[int, ...]) -> Message:

@@ -28,7 +28,7 @@ class Refused(Exception):
 class Options(msgspec.Struct, frozen=True):
     """How one server runs. `version` is its own, as numbers; `scid` -1 is none, `max_size` and `max_fps` 0 no bound.
 
-    `lists` names what it only prints: apps, displays, encoders.
+    `lists` names what it only prints: apps, displays, encoders, cameras.
     """
 
     version: tuple[int, ...]
@@ -51,7 +51,7 @@ class Options(msgspec.Struct, frozen=True):
     power_on: bool = True
     power_off_on_close: bool = False
     clipboard_autosync: bool = True
-    lists: tuple[str, ...] = ()
+    lists: frozenset[str] = frozenset()
     unknown: tuple[str, ...] = ()
 
     @property
@@ -98,7 +98,8 @@ def parse(version: str, arguments: Sequence[str]) -> Options:
     own = numbers(version)
     reads = {**_READ, "send_stream_meta" if own >= (4,) else "send_codec_meta": ("stream_meta", _flag)}
     found: dict[str, object] = {}
-    lists, unknown = [], []
+    lists: set[str] = set()
+    unknown: list[str] = []
     for word in arguments[1:]:
         key, equals, value = word.partition("=")
         if not equals:
@@ -106,8 +107,8 @@ def parse(version: str, arguments: Sequence[str]) -> Options:
         if key in reads:
             name, read = reads[key]
             found[name] = read(key, value)
-        elif key.startswith("list_"):
-            lists += [key.removeprefix("list_")] if _flag(key, value) else []
+        elif key in _LISTS and own >= _LISTS[key]:
+            lists |= {key.removeprefix("list_")} if _flag(key, value) else set()
         elif key == "raw_stream":
             found |= dict.fromkeys(_META, False) if _flag(key, value) else {}
         elif key not in _UNHEEDED:
@@ -136,7 +137,7 @@ def video_size(options: Options, display: Point) -> Point:
     """
     step = max(2, options.alignment) if options.sessions else 8
     long, short = max(display), min(display)
-    largest = options.max_size // step * step or long
+    largest = max(0, options.max_size) // step * step or long
     if long > largest:
         long, short = largest, largest * short // long
     long = long // step * step
@@ -208,6 +209,12 @@ _READ: dict[str, tuple[str, Callable[[str, str], object]]] = {
     "min_size_alignment": ("alignment", _alignment),
     **{f"send_{name}": (name, _flag) for name in _META if name != "stream_meta"},
 }  # fmt: skip
+
+_LISTS = {
+    "list_encoders": (2,), "list_displays": (2,), "list_cameras": (2, 2), "list_camera_sizes": (2, 2),
+    "list_apps": (3,),
+}  # fmt: skip
+"""What can be listed, and since which version."""
 
 _UNHEEDED = frozenset(
     {

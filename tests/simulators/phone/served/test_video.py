@@ -250,10 +250,13 @@ def test_a_tunnel_back_to_the_computer_is_not_there(services: Services) -> None:
 def test_lists_are_printed_and_the_server_ends(services: Services) -> None:
     console = Terminal()
     services.files[JAR] = stand_in("3.3.3")
-    words = ["3.3.3", "list_apps=true", "list_displays=true", "list_encoders=true"]
+    words = ["3.3.3", *(f"list_{what}=true" for what in ("apps", "displays", "encoders", "cameras"))]
     assert serve(services, JAR, words, console) == 0
     assert JAR not in services.files, "a server that cleans up takes its own jar away"
     lines = console.text.splitlines()
-    assert " * Settings                       com.hitlab.settings" in lines
+    assert lines.index(" * Settings                       com.hitlab.settings") < lines.index(
+        " - Browser                        com.hitlab.browser"
+    )
     assert "    --display-id=0    (1080x2400)" in lines
     assert "[server] INFO: List of apps:" in lines
+    assert parse("2.4", ["2.4", "list_apps=true"]).unknown == ("list_apps",)

@@ -19,6 +19,8 @@ from tests.simulators.phone.served.scrcpy_client import Client, Start, display, 
 
 DOWN, UP, MOVE, CANCEL = 0, 1, 2, 3
 FINGER = -2
+FEED = "/".join(("food", "0", "home", "feed"))
+"""Under which key the phone remembers how far that list was scrolled."""
 
 
 @pytest.fixture
@@ -127,6 +129,14 @@ def test_a_list_follows_the_finger(services: Services, start: Start) -> None:
     wait_for(lambda: feed() == 100)
     client.control.send(touch(UP, 272, 700, client.size))
     wait_for(lambda: feed() == 200)
+
+
+def test_many_moves_at_once_end_where_the_last_one_ends(services: Services, start: Start) -> None:
+    feed = browsing(services)
+    client = begun(start)
+    moves = [touch(MOVE, 540, y, client.size) for y in range(1800, 1400, -4)]
+    client.control.send(touch(DOWN, 540, 1800, client.size) + b"".join(moves) + touch(UP, 540, 1400, client.size))
+    wait_for(lambda: feed() == 400)
 
 
 def test_a_touch_that_is_cancelled_leaves_no_trace(services: Services, start: Start) -> None:
@@ -325,4 +335,4 @@ def browsing(services: Services) -> Callable[[], int]:
     """A long list is in front; gives what tells how far it was scrolled."""
     phone = display(services).phone
     phone.perform(Action("open_app", app="food"))
-    return lambda: phone.snapshot()["scroll"].get("food/0/home/feed", 0)
+    return lambda: phone.snapshot()["scroll"].get(FEED, 0)
