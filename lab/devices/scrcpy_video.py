@@ -49,7 +49,7 @@ class Scalers:
     def rgb(self, frame: av.VideoFrame, size: Point) -> bytes:
         """The pixels of `frame` at that size."""
         import numpy as np
-        from av.video.reformatter import Interpolation, VideoReformatter
+        from av.video.reformatter import VideoReformatter
 
         width, height = size
         way = ((frame.width, frame.height), size)
@@ -59,10 +59,10 @@ class Scalers:
                 while len(self._made) >= _MOST_SCALERS:
                     del self._made[next(iter(self._made))]
                 self._made[way] = VideoReformatter()
-            how = Interpolation.AREA if smaller else Interpolation.BILINEAR
+            how = "AREA" if smaller else "BILINEAR"
             drawn = self._made[way].reformat(frame, width, height, "rgb24", interpolation=how)
         plane = drawn.planes[0]
-        rows = np.frombuffer(plane, np.uint8).reshape(-1, plane.line_size)
+        rows = np.frombuffer(memoryview(plane), np.uint8).reshape(-1, plane.line_size)
         return rows[:height, : width * 3].tobytes()
 
 
