@@ -131,7 +131,7 @@ class Desk(Vertical):
         self._ready = ready
         self._tell()
         if first and self.stage == "keys" and self.screen.focused in (None, self._line):
-            self._keys.focus()
+            self.focus_keys()
 
     def done(self) -> None:
         """What was held was taken up."""
@@ -145,7 +145,13 @@ class Desk(Vertical):
 
     def focus_keys(self) -> None:
         """Puts the keys where nothing is typed."""
-        self._keys.focus()
+        self.screen.set_focus(self._keys)
+
+    def focus_line(self) -> bool:
+        """Puts the keys into the line of what is held; False where nothing is."""
+        if self.stage == "line":
+            self.screen.set_focus(self._line)
+        return self.stage == "line"
 
     # -- what is to be done next -----------------------------------------------------------------------------
 
@@ -225,7 +231,7 @@ class Desk(Vertical):
             row.cursor = -1
         self._keys.cursor = -1
         if focus and stage != "nodes":
-            parts[stage].focus()
+            self.screen.set_focus(parts[stage])  # at once, for those who type ahead
         self._tell()
 
     def _ask(self, wanted: Wanted) -> None:

@@ -116,7 +116,7 @@ class NodePicker(Vertical):
         self._tappable = [(" ".join(n.label for n in node.walk()).casefold(), node) for node in tappable(tree)]
         self.display = True
         self._filter.clear()
-        self._filter.focus()
+        self.screen.set_focus(self._filter)
         self._fill()
 
     def close(self) -> None:

@@ -56,6 +56,8 @@ class RecordScreen(Screen[None]):
         Binding("ctrl+r", "go_on", "Go on", priority=True, id="run.resume", tooltip="The recording goes on"),
         Binding("slash", "nodes", "Find", id="record.nodes", tooltip="A list of what can be tapped, found by words"),
         Binding("x", "slip", "Slip", id="record.slip", tooltip="The step just made, or under the cursor, was a slip"),
+        Binding("tab", "next_pane", "Next pane", show=False, id="record.tab",
+                tooltip="The next pane; from the phone to the line of what is held"),
         Binding("enter", "next", "Next", show=False, id="run.next", tooltip="On from here, after the end"),
         Binding("y", "copy_id", "Copy id", show=False, group=MORE, id="run.copy", tooltip="Copy this recording's id"),
         Binding("escape", "back", "Back", show=False, group=MORE, id="run.back", tooltip="One step back, nothing lost"),
@@ -228,6 +230,11 @@ class RecordScreen(Screen[None]):
 
     def action_nodes(self) -> None:
         self._desk.list_nodes()
+
+    def action_next_pane(self) -> None:
+        """From the phone, where a text was typed, to its instruction; else the next pane."""
+        if not (self.focused is self._mirror and self._desk.focus_line()):
+            self.focus_next()
 
     def action_slip(self) -> None:
         """Says that a step was a slip, or takes that back."""

@@ -1,0 +1,306 @@
+"""Recording a demonstration: an act is held, put into words, done; slips are flagged; the end is said."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from lab.task import Actor
+from lab.trace import Ended, Flagged, Started
+from lab.turn import Action
+from screens.phone.mirror import Mirror
+from screens.replay.replay import ReplayScreen
+from tests.screens.record.conftest import Board
+
+SIZE = (120, 40)
+
+
+async def ready(app: Any, pilot: Any, until: Any, steps: int = 0) -> None:
+    """The phone is the person's, after so many steps."""
+    await until(pilot, lambda: app.is_running and app.desk.ready and app.listed.count == steps)
+
+
+def touch(app: Any, at: tuple[int, int]) -> None:
+    mirror = app.record.query_one(Mirror)
+    mirror.post_message(Mirror.Tapped(mirror, at, False))
+
+
+async def test_an_act_is_held_until_its_words_are_confirmed(recording: Any, until: Any, board: Board) -> None:
+    app = recording()
+    async with app.run_test(size=SIZE) as pilot:
+        await ready(app, pilot, until)
+        mirror = app.record.query_one(Mirror)
+        await until(pilot, lambda: mirror.fit is not None and mirror.settled)
+        column, row = mirror.fit.left + mirror.fit.cols // 2, mirror.fit.top + mirror.fit.rows * 360 // 1200
+        await pilot.click(mirror, offset=(column + 1, row + 1))
+        await until(pilot, lambda: "Noor Haddad" in app.line)
+        assert not board.did
+        assert app.desk.held.at == mirror.fit.pixel(column, row)
+        touch(app, (470, 950))  # another touch takes its place
+        await until(pilot, lambda: app.line == "Tap Send")
+        await pilot.press("escape")
+        assert app.desk.held is None
+        touch(app, (470, 950))
+        await until(pilot, lambda: app.line == "Tap Send")
+        await pilot.press(*", now", "enter")
+        await until(pilot, lambda: app.steps)
+        await ready(app, pilot, until, 1)
+        assert app.shows("Tap Send, now")
+        assert app.desk.has_focus_within
+    assert board.did == [Action("click", at=(470, 950))]
+    (step,) = app.steps
+    assert (step.proposed.instruction, step.proposed.by) == ("Tap Send, now", Actor("human", "P01"))
+    assert step.before.tree is not None
+    assert step.before.activity == "com.lab.chat/.List"
+    first = next(app.store.events(app.run_under_test.trace_id))
+    assert isinstance(first, Started)
+    assert first.agent == Actor("human", "P01")
+    assert (first.task.place, first.task.budget, first.conditions.quick) == ("residence", 500, False)
+
+
+async def test_every_key_of_the_phone_is_an_act_with_words(recording: Any, until: Any, board: Board) -> None:
+    app = recording()
+    wanted = [
+        (["b"], Action("navigate_back"), "Go back"),
+        (["2"], Action("navigate_home"), "Go to the home screen"),
+        (["r"], Action("press_recent"), "Open the recent apps"),
+        (["4"], Action("keyboard_enter"), "Press enter"),
+        (["t", "7", "ctrl+j", "8", "enter"], Action("input_text", text="7\n8"), "Type 7⏎8 in Amount"),
+        (["o", *"Notes", "enter"], Action("open_app", app="Notes"), "Open Notes"),
+        (["s"], Action("scroll", at=(270, 550), direction="down"), "Scroll down in the list of chats"),
+        (["s", "ctrl+t"], Action("scroll", at=(270, 550), direction="up"), "Scroll up in the list of chats"),
+        (["w", "ctrl+t"], Action("wait", ms=3000), "Wait"),
+    ]
+    async with app.run_test(size=SIZE) as pilot:
+        for number, (keys, _, said) in enumerate(wanted):
+            await ready(app, pilot, until, number)
+            await pilot.press(*keys)
+            await until(pilot, lambda said=said: app.line == said and app.desk.stage == "line")
+            await pilot.press("enter")
+        await ready(app, pilot, until, len(wanted))
+    assert board.did == [action for _, action, _ in wanted]
+    assert app.instructions == [said for _, _, said in wanted]
+
+
+async def test_what_can_be_tapped_is_found_by_words_and_by_digits(recording: Any, until: Any, board: Board) -> None:
+    app = recording()
+    async with app.run_test(size=(80, 24)) as pilot:
+        await ready(app, pilot, until)
+        await pilot.press("slash", *"noor")
+        await until(pilot, lambda: app.shows("1› Noor Haddad"))
+        await pilot.press("enter")
+        await until(pilot, lambda: app.line == "Tap Noor Haddad")
+        await pilot.press("ctrl+t", "ctrl+t")
+        await until(pilot, lambda: app.line == "Hold Noor Haddad")
+        await pilot.press("enter")
+        await ready(app, pilot, until, 1)
+        await pilot.press("slash", "3")
+        await until(pilot, lambda: app.line == "Tap Send")
+        await pilot.press("escape", "slash", "down", "escape")
+        assert app.desk.stage == "keys"
+    assert [action.kind for action in board.did] == ["long_press"]
+
+
+async def test_quick_acts_at_once_and_keeps_what_is_suggested(recording: Any, until: Any, board: Board) -> None:
+    app = recording(quick=True)
+    async with app.run_test(size=SIZE) as pilot:
+        await ready(app, pilot, until)
+        touch(app, (470, 950))
+        await ready(app, pilot, until, 1)
+        mirror = app.record.query_one(Mirror)
+        mirror.post_message(Mirror.Wheeled(mirror, (200, 500), "down"))
+        await ready(app, pilot, until, 2)
+        mirror.focus()
+        await pilot.press(*"helq", "backspace", "o", "enter")  # typed over the phone, it is held until Enter
+        await ready(app, pilot, until, 3)
+    assert app.instructions == ["Tap Send", "Scroll down in the list of chats", "Type helo in Amount"]
+    assert board.did[-1] == Action("input_text", text="helo")
+    assert app.store.trace(app.run_under_test.trace_id).conditions.quick
+
+
+async def test_typing_over_the_phone_gathers_into_one_act(recording: Any, until: Any, board: Board) -> None:
+    app = recording()
+    async with app.run_test(size=SIZE) as pilot:
+        await ready(app, pilot, until)
+        mirror = app.record.query_one(Mirror)
+        mirror.focus()
+        await pilot.press("o", "v", "h")  # the mirror's own letters are letters here
+        mirror.post_message(Mirror.Typed(mirror, "你好 it's"))
+        await until(pilot, lambda: app.line == "Type ovh你好 it's in Amount")
+        assert app.focused is mirror
+        await pilot.press("tab", "end", *" too", "enter")
+        await ready(app, pilot, until, 1)
+        mirror.focus()
+        await pilot.press("x", "backspace")
+        await until(pilot, lambda: app.desk.held is None)
+        await pilot.press("enter")
+        await until(pilot, lambda: app.line == "Press enter")
+    assert board.did == [Action("input_text", text="ovh你好 it's")]
+    assert app.instructions == ["Type ovh你好 it's in Amount too"]
+
+
+@pytest.mark.parametrize("keys", [["t", *"hunter2", "enter"], []])
+async def test_a_password_is_nowhere(recording: Any, until: Any, keys: list[str]) -> None:
+    device = Board(secret=True)
+    app = recording(device=device)
+    async with app.run_test(size=SIZE) as pilot:
+        await ready(app, pilot, until)
+        if not keys:
+            app.record.query_one(Mirror).focus()
+        await pilot.press(*(keys or "hunter2"))
+        await until(pilot, lambda: app.line == "Type the password in PIN")
+        assert app.shows('Held: type "(hidden)"')
+        assert not app.shows("hunter2")
+        await pilot.press("enter")
+        await ready(app, pilot, until, 1)
+        assert not app.shows("hunter2")
+    assert device.did == [Action("input_text", text="hunter2")]
+    path = app.store.path
+    assert not any(b"hunter2" in file.read_bytes() for file in path.parent.glob(f"{path.name}*"))
+
+
+async def test_a_slip_is_flagged_and_taken_back(recording: Any, until: Any) -> None:
+    app = recording(quick=True)
+    async with app.run_test(size=SIZE) as pilot:
+        for number in range(3):
+            await ready(app, pilot, until, number)
+            touch(app, (470, 950))
+        await ready(app, pilot, until, 3)
+        await pilot.press("x")
+        await until(pilot, lambda: app.listed.slips == {2})
+        assert app.shows("slip")
+        app.listed.focus()
+        await pilot.press("up", "x")
+        await until(pilot, lambda: app.listed.slips == {1, 2})
+        await pilot.press("x")
+        await until(pilot, lambda: app.listed.slips == {2})
+    trace = app.store.trace(app.run_under_test.trace_id)
+    assert trace.slips == (2,)
+    flags = [event for event in app.store.events(trace.id) if isinstance(event, Flagged)]
+    assert [(flag.index, flag.on, flag.by.id) for flag in flags] == [
+        (2, True, "P01"),
+        (1, True, "P01"),
+        (1, False, "P01"),
+    ]
+
+
+async def test_it_ends_complete_and_is_replayed(recording: Any, until: Any) -> None:
+    app = recording(device=None)
+    async with app.run_test(size=SIZE) as pilot:
+        await ready(app, pilot, until)
+        await pilot.press("o", *"Notes", "enter", "enter")
+        await ready(app, pilot, until, 1)
+        await pilot.press("f", "escape", "f", "c")
+        await until(pilot, lambda: app.line == "Report that it is done")
+        await pilot.press("enter")
+        await until(pilot, lambda: app.session.over and app.shows("1 golden (easy)"))
+        assert app.shows("Complete")
+        assert app.shows("com.hitlab.notes")
+        await pilot.press("enter")
+        await until(pilot, lambda: isinstance(app.screen, ReplayScreen) and app.shows("Instruction"))
+        assert app.shows("Open Notes")
+        await pilot.press("end")
+        await until(pilot, lambda: app.shows("Demonstration"))
+        assert app.shows("residence")
+    assert app.steps[-1].action == Action("status", status="complete")
+
+
+async def test_it_ends_with_an_answer(recording: Any, until: Any) -> None:
+    app = recording()
+    async with app.run_test(size=SIZE) as pilot:
+        await ready(app, pilot, until)
+        await pilot.press("f", "a", "escape", "a", *"At ten.", "enter", "enter")
+        await until(pilot, lambda: app.session.over)
+    assert app.steps[-1].action == Action("answer", text="At ten.")
+    assert app.instructions == ["Answer: At ten."]
+
+
+@pytest.mark.parametrize("quick", [False, True])
+async def test_impossible_has_a_code_and_a_note(recording: Any, until: Any, quick: bool) -> None:
+    app = recording(quick=quick)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await ready(app, pilot, until)
+        await pilot.press("f", "i", "a", "escape", "2", *"No such field.", "enter", *([] if quick else ["enter"]))
+        await until(pilot, lambda: app.session.over and app.shows("The recording is over"))
+    step = app.steps[-1]
+    assert step.action == Action("status", status="infeasible", text="cannot-complete")
+    assert (step.proposed.thought, step.proposed.instruction) == ("No such field.", "Report that this is impossible")
+
+
+async def test_a_participant_sees_no_score(recording: Any, until: Any) -> None:
+    app = recording(seat="participant", device=None)
+    async with app.run_test(size=SIZE) as pilot:
+        await ready(app, pilot, until)
+        await pilot.press("f", "c", "enter")
+        await until(pilot, lambda: app.session.over and app.shows("Thank you."))
+        assert not app.shows("score")
+        assert not app.shows("replays")
+        await pilot.press("enter")
+        await until(pilot, lambda: app.shows("Nothing to do here now."))
+
+
+async def test_what_could_not_be_done_is_said(recording: Any, until: Any, board: Board) -> None:
+    app = recording()
+    board.fails = "there is no app 'Nots'."
+    async with app.run_test(size=SIZE, notifications=True) as pilot:
+        await ready(app, pilot, until)
+        await pilot.press("o", *"Nots", "enter", "enter")
+        await ready(app, pilot, until, 1)
+        await until(pilot, lambda: app.shows("there is no app 'Nots'"))
+        assert app.shows("1 ! Open Nots")
+
+
+async def test_paused_it_keeps_what_is_held(recording: Any, until: Any, board: Board) -> None:
+    app = recording()
+    async with app.run_test(size=SIZE, notifications=True) as pilot:
+        await ready(app, pilot, until)
+        touch(app, (470, 950))
+        await until(pilot, lambda: app.line == "Tap Send")
+        await pilot.press("ctrl+x")
+        await until(pilot, lambda: app.shows("‖ paused"))
+        assert not app.record.query_one(Mirror).interactive
+        await pilot.press("enter")
+        await until(pilot, lambda: app.shows("not yours"))
+        assert app.desk.held is not None
+        await pilot.press("ctrl+r")
+        await ready(app, pilot, until)
+        await pilot.press("enter")
+        await ready(app, pilot, until, 1)
+        await pilot.press("ctrl+x")
+        await until(pilot, lambda: app.shows("‖ paused"))
+        await pilot.press("ctrl+x")
+        await until(pilot, lambda: app.session.over and app.shows("Unfinished"))
+    events = list(app.store.events(app.run_under_test.trace_id))
+    assert isinstance(events[-1], Ended)
+    assert events[-1].status == "stopped"
+
+
+async def test_it_is_left_open_and_gone_on_with(recording: Any, until: Any, store: Any) -> None:
+    first = recording(device=None)
+    async with first.run_test(size=SIZE) as pilot:
+        await ready(first, pilot, until)
+        await pilot.press("o", *"Notes", "enter", "enter")
+        await ready(first, pilot, until, 1)
+        first.session.leave()
+    trace = store.trace(first.run_under_test.trace_id)
+    assert trace.status == "open"
+    again = recording(device=None, resume=trace)
+    async with again.run_test(size=SIZE) as pilot:
+        await ready(again, pilot, until, 1)
+        assert again.shows("Open Notes")
+        await pilot.press("f", "c", "enter")
+        await until(pilot, lambda: again.session.over)
+    assert store.trace(trace.id).status == "completed"
+    assert again.instructions == ["Open Notes", "Report that it is done"]
+
+
+async def test_home_goes_on_with_an_open_recording(recording: Any, until: Any, store: Any) -> None:
+    first = recording(device=None)
+    async with first.run_test(size=SIZE) as pilot:
+        await ready(first, pilot, until)
+        first.session.leave()
+        first.open_resume(first.run_under_test.trace_id)
+        await until(pilot, lambda: type(first.screen).__name__ == "RecordScreen" and first.screen is not first.record)
+        await until(pilot, lambda: first.shows("your turn"))
+        first.session.leave()
