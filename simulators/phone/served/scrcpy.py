@@ -104,12 +104,14 @@ def _column(label: str) -> str:
 
 def _run(services: Services, options: Options, log: Log, console: Console) -> int:
     wanted = [kind for kind in ("video", "audio", "control") if getattr(options, kind)]
-    if not options.tunnel_forward:
-        log("error", "Connection refused\njava.io.IOException: Connection refused")
-        return 1
-    if not wanted:
-        log("error", "No video, no audio and no control: nothing to do")
-        return 1
+    for wrong, words in (
+        (not options.tunnel_forward, "Connection refused"),
+        (not wanted, "No video, no audio, no control"),
+        (options.socket in services.listening, "Address already in use"),
+    ):
+        if wrong:
+            log("error", f"{words}\njava.io.IOException: {words}")
+            return 1
     sockets = _accept(services, options, wanted, console)
     try:
         if len(sockets) == len(wanted):
@@ -135,7 +137,7 @@ def _accept(services: Services, options: Options, wanted: list[str], console: Co
             if len(sockets) == 1 and options.dummy_byte:
                 _quietly(stream, b"\0")
     finally:
-        del services.listening[options.socket]
+        services.listening.pop(options.socket, None)
         while not coming.empty():
             coming.get().close()
     return sockets

@@ -21,7 +21,7 @@ _JITTER = 0.9
 """How much of the time between two pictures must be over: the screen's own rhythm is not missed by a hair."""
 _REPEAT_AFTER, _REPEATS = 0.1, 10
 """Android's encoder takes the last picture again so often, so many seconds apart (GraphicBufferSource)."""
-_LOOK = 0.005
+_LEAST = 0.005
 """Seconds that one look takes at least: a screen that is closed never waits."""
 _IMPOSSIBLE = 0xFFFFFFF0
 
@@ -100,7 +100,7 @@ class Video:
             wrong = self._faults.video if self._sent and not self._wrong else ""
             frame = frame or (screen.frame if wrong else None)
             if frame is None:
-                self._stream.gone.wait(max(0.0, began + _LOOK - time.monotonic()))
+                self._stream.gone.wait(max(0.0, began + _LEAST - time.monotonic()))
                 continue
             taken = time.monotonic_ns() // 1000
             self._faults.pause(self._stream.gone)

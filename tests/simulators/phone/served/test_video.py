@@ -247,6 +247,15 @@ def test_a_tunnel_back_to_the_computer_is_not_there(services: Services) -> None:
     assert "Connection refused" in console.text
 
 
+def test_two_servers_do_not_share_a_socket(services: Services, start: Start) -> None:
+    start("3.3.3", sockets=())
+    wait_for(lambda: "scrcpy" in services.listening)
+    console = Terminal()
+    assert serve(services, JAR, ["3.3.3", "tunnel_forward=true"], console) == 1
+    assert "Address already in use" in console.text
+    assert "scrcpy" in services.listening
+
+
 def test_lists_are_printed_and_the_server_ends(services: Services) -> None:
     console = Terminal()
     services.files[JAR] = stand_in("3.3.3")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import socket
 import struct
 import subprocess
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -85,6 +86,23 @@ def test_a_server_ends_with_the_adb_that_started_it(pushed: Rig) -> None:
     assert until(lambda: not pushed.served.services.listening)
     assert video.recv(1) == b""
     video.close()
+
+
+def test_a_server_ends_when_the_phone_is_unplugged(pushed: Rig) -> None:
+    started = Started(pushed, "3.3.4", "tunnel_forward=true", "audio=false")
+    video, control = started.socket(b"\0"), started.socket()
+    assert until(serving)
+    pushed.faults.unplug()
+    assert until(lambda: not serving())
+    pushed.faults.plug()
+    for end in (video, control):
+        end.close()
+    started.close()
+
+
+def serving() -> bool:
+    """Whether a server streams or obeys."""
+    return any(thread.name == "scrcpy-server" for thread in threading.enumerate())
 
 
 def test_another_version_is_refused(pushed: Rig) -> None:
