@@ -80,7 +80,7 @@ class Steady:
                     yield frame
                 return
             except Trouble as trouble:
-                if not stop.wait(pause) and not told:
+                if not stop.wait(pause) and not told and self._why["away"] is None:
                     told = True
                     self._note(streaming=trouble)
                 pause = min(2 * pause, _MOST)

@@ -307,8 +307,7 @@ class LiveScreen(DebugRoom):
             return "■ this run is over"
         trouble = self.session.device.trouble
         if trouble is not None:
-            end = keys_of(self, "run.end")[0]
-            return f"‖ {plain(trouble.sentence, lines=False)} (goes on by itself when it is well; {end} ends the run)"
+            return f"‖ {plain(f'{trouble.title}: {trouble.message}', lines=False)}"
         stop = self.session.stopped_at
         if self._paused and stop is not None:
             turn, on = (keys_of(self, binding)[0] for binding in ("run.step", "run.resume"))
@@ -325,6 +324,8 @@ class LiveScreen(DebugRoom):
 
     def _doing(self) -> str:
         """In one line what goes on; one and the same for those who may not know."""
+        if self.session.device.trouble is not None and not self.session.over:
+            return f"goes on by itself when the phone is well; {keys_of(self, 'run.end')[0]} ends the run"
         if self.session.over or self._paused:
             return ""
         if self._question.question is not None or self.session.decisions.waiting is not None:

@@ -76,3 +76,27 @@ def test_a_phone_that_goes_away_stays_listed_while_it_is_chosen() -> None:
     shelf.found([])
     assert [(row.serial, row.state) for row in shelf.rows] == [("embedded", "device"), ("R58", "gone")]
     assert isinstance(shelf.rows[1], DeviceLine)
+
+
+async def test_a_phone_that_goes_is_told_above_the_open_question_and_the_run_ends_at_a_key(
+    store: Store, settings: Settings, until: Until, line: Rig
+) -> None:
+    app = LabApp(store, settings)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: isinstance(app.screen, HomeScreen))
+        app.choose_phone(line.serial)
+        app.open_task("usual_lunch")
+        await until(pilot, lambda: "The agent asks" in painted(app))
+        line.served.faults.unplug()
+        await until(pilot, lambda: "goes on by itself" in painted(app))
+        assert "The agent asks" in painted(app)
+        line.served.faults.plug()
+        await until(pilot, lambda: "goes on by itself" not in painted(app) and "waits for your answer" in painted(app))
+        line.served.faults.unplug()
+        await until(pilot, lambda: "goes on by itself" in painted(app))
+        await pilot.press("ctrl+x")
+        await until(pilot, lambda: "this run is over" in painted(app))
+    assert app.session is not None
+    ended = store.trace(app.session.trace_id).ended
+    assert ended is not None
+    assert ended.status == "stopped"
