@@ -46,7 +46,11 @@ def suspects(trace: Trace) -> list[Suspect]:
         boxes += [Suspect("password", "", (index,), box) for box in _passwords(seen)]
     order: tuple[Looks, ...] = ("e-mail", "card", "phone", "name", "code")
     words = [Suspect(looks, what, tuple(steps)) for (looks, what), steps in found.items()]
-    return boxes + sorted(words, key=lambda one: order.index(one.looks))
+    words.sort(key=lambda one: order.index(one.looks))
+    first: dict[str, Suspect] = {}
+    for one in words:
+        first.setdefault(one.text, one)
+    return boxes + list(first.values())
 
 
 def _places(trace: Trace) -> Iterator[tuple[int, list[str], Observation | None]]:

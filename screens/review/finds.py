@@ -19,11 +19,11 @@ class Finds(Lines):
     HELP = """\
 # What is private
 
-**■** is to be covered (dim: because of its words), **□** not yet. First come the words to be covered all over the run and the boxes of this step,
-then what looks private anywhere in the run, then what was typed in this step and every text on its screen. **Space**
-turns a line; of a text on the screen it covers the box, with what the tree holds under it. Drag on the phone to draw a
-box, click to cover what is under the pointer, **w** to type words. Nothing is done before **R** is pressed twice; then
-the original is destroyed. **C** says that nothing private is left.
+**■** is to be covered (dim: because of its words), **□** not yet. First come the words to be covered all over the run
+and the boxes of this step, then what looks private anywhere in the run, then what was typed in this step and every text
+on its screen. **Space** turns a line; of a text on the screen it covers the box, with what the tree holds under it.
+Drag on the phone to draw a box, click to cover what is under the pointer, **w** to type words. Nothing is done before
+**R** is pressed twice; then the original is destroyed. **C** says that nothing private is left.
 """
     empty = "Nothing was recorded here that could be read. Drag a box on the phone, or w types words."
 

@@ -76,11 +76,11 @@ class PrivacyScreen(DemoRoom):
         covering, view = self.covering, self.footage.view
         if covering is None or self.run_id is None:
             return
-        if view is not None:
-            self.finds.show(covering.finds(view.number, view.event, self.footage.seen))
+        finds = covering.finds(view.number, view.event, self.footage.seen) if view is not None else []
+        self.finds.show(finds)
         steps = len(covering.trace.steps)
         place = f"step {self.number + 1} of {steps}" if self.number < steps else "the last screen"
-        title = f"Privacy   {covering.trace.task.shown}   recorded by {covering.trace.agent.id}   {place}"
+        title = f"Privacy   {place}   recorded by {covering.trace.agent.id}   {covering.trace.task.shown}"
         self.say(one_line(title, 400), self._state(covering))
         self.page.show(self._report or _plan(covering), from_top=False)
         self._mark()

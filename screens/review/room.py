@@ -133,6 +133,7 @@ class DemoRoom(Screen[None]):
         self.run_id = run
         self.add_class("-open")
         self.footage.open(run)
+        self.footage.stage.mirror.show_still(None, None, None)  # what was looked at before may be gone for good
         self.renew()
         self.lines.focus()
         self.refresh_bindings()

@@ -1,0 +1,139 @@
+"""Privacy: boxes by mouse, lines by keys, words typed; R twice covers them for good; C clears."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+
+from lab.cloak import MASK
+from lab.settings import Settings
+from lab.uitree import Bounds
+from screens.app import LabApp, Opening
+from screens.author.form import Line
+from screens.review.covering import Covering
+from screens.review.privacy import PrivacyScreen
+from store.store import Store
+from tests.demonstrations import DEMO, MAIL, NAME, PHONE, demonstration
+from tests.screens.review.test_review import press
+from tests.screens.runs import painted
+
+Until = Callable[..., Awaitable[None]]
+
+
+@pytest.fixture
+def filled(store: Store) -> Store:
+    store.import_run(demonstration())
+    return store
+
+
+def privacy(store: Store, run: str | None = DEMO) -> LabApp:
+    return LabApp(store, Settings(person="D01", bell=False), Opening("privacy", run))
+
+
+def room(app: LabApp) -> PrivacyScreen:
+    assert isinstance(app.screen, PrivacyScreen)
+    return app.screen
+
+
+def covering(app: LabApp) -> Covering:
+    found = room(app).covering
+    assert found is not None
+    return found
+
+
+def ready(app: LabApp) -> bool:
+    screen = app.screen
+    return isinstance(screen, PrivacyScreen) and screen.footage.view is not None and bool(screen.finds.rows)
+
+
+async def test_words_and_boxes_are_covered_for_good_and_the_run_is_cleared(filled: Store, until: Until) -> None:
+    app = privacy(filled, None)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: "3 look private" in painted(app) or "4 look private" in painted(app))
+        await press(pilot, "enter")
+        await until(pilot, lambda: ready(app))
+        assert MAIL in painted(app)
+        await press(pilot, "space", "w")
+        await until(pilot, lambda: isinstance(app.focused, Line))
+        field = app.focused
+        assert isinstance(field, Line)
+        field.value = NAME
+        await press(pilot, "enter")
+        await until(pilot, lambda: covering(app).words == [MAIL, NAME])
+        await press(pilot, "right")
+        await until(pilot, lambda: room(app).number == 1)
+        row = next(i for i, find in enumerate(room(app).finds.rows) if find.looks == "password")
+        room(app).finds.go(row)
+        await press(pilot, "space")
+        assert covering(app).boxes == {1: [Bounds(10, 600, 351, 660)]}
+        await press(pilot, "R")
+        await until(pilot, lambda: "R again covers 3 in this run" in painted(app))
+        await press(pilot, "escape")
+        assert filled.holds(DEMO)
+        await press(pilot, "R", "R")
+        await until(pilot, lambda: "cannot be reached" in painted(app) and ready(app))
+        assert not filled.holds(DEMO)
+        (new,) = filled.demonstrations()
+        assert room(app).run_id == new
+        assert NAME not in painted(app)
+        assert MASK in painted(app)
+        await press(pilot, "C")
+        await until(pilot, lambda: "No demonstration waits here" in painted(app))
+        assert filled.uncleared() == []
+
+
+async def test_a_box_is_drawn_with_the_mouse_and_a_text_clicked(filled: Store, until: Until) -> None:
+    app = privacy(filled)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: ready(app) and room(app).footage.stage.mirror.fit is not None)
+        mirror = room(app).footage.stage.mirror
+        await pilot.mouse_down(mirror, offset=(5, 20))
+        await pilot.hover(mirror, offset=(20, 26))
+        await pilot.mouse_up(mirror, offset=(20, 26))
+        await until(pilot, lambda: 0 in covering(app).boxes)
+        (box,) = covering(app).boxes[0]
+        assert box.width > 50
+        assert box.height > 50
+        await press(pilot, "d")
+        assert covering(app).boxes == {}
+        spot = next(node for node in _tree(app).nodes() if PHONE in node.text).bounds
+        fit = mirror.fit
+        assert fit is not None
+        corner = mirror.corner - mirror.region.offset
+        cell = (fit.left + int(fit.column(spot.center[0])), fit.top + int(fit.row(spot.center[1])))
+        await pilot.click(mirror, offset=(corner.x + cell[0], corner.y + cell[1]))
+        await until(pilot, lambda: covering(app).boxes == {0: [spot]})
+
+
+def _tree(app: LabApp) -> Any:
+    seen = room(app).footage.seen
+    assert seen is not None
+    return seen.tree
+
+
+async def test_a_shared_picture_is_a_sentence_and_everywhere_covers_it(filled: Store, until: Until) -> None:
+    filled.import_run(demonstration("other-1"))
+    app = privacy(filled)
+    async with app.run_test(size=(120, 40), notifications=True) as pilot:
+        await until(pilot, lambda: ready(app))
+        await press(pilot, "space", "R", "R")
+        await until(pilot, lambda: any("--everywhere" in note.message for note in app._notifications))
+        assert filled.holds(DEMO)
+        await press(pilot, "E", "R", "R")
+        await until(pilot, lambda: "2 runs replaced" in painted(app))
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40)])
+def test_privacy_looks_as_it_did(filled: Store, snap_compare: Any, until: Until, size: tuple[int, int]) -> None:
+    app = privacy(filled)
+
+    async def rest(pilot: Any) -> None:
+        await until(pilot, lambda: ready(app))
+        covering(app).toggle_words(NAME)
+        covering(app).toggle_box(0, Bounds(10, 200, 351, 261))
+        room(app).renew()
+        await until(pilot, lambda: room(app).footage.stage.mirror.settled and "■ box" in painted(app))
+
+    assert snap_compare(app, terminal_size=size, run_before=rest)

@@ -1,0 +1,208 @@
+"""Review: two proofread by keys and mouse, apart from one another; a third settles; nothing is lost."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+from textual import events
+
+from lab.review import Place
+from lab.settings import Settings
+from lab.turn import Action
+from screens.app import LabApp, Opening
+from screens.author.form import Line
+from screens.review.desk import Desk
+from screens.review.form import pointed
+from screens.review.review import ReviewScreen
+from store.store import Store
+from tests.demonstrations import ANNOTATOR, DEMO, demonstration
+from tests.screens.runs import painted
+
+Until = Callable[..., Awaitable[None]]
+_HOPS = 4
+
+
+@pytest.fixture
+def filled(store: Store) -> Store:
+    store.import_run(demonstration())
+    return store
+
+
+def review(store: Store, person: str, run: str | None = DEMO) -> LabApp:
+    return LabApp(store, Settings(person=person, bell=False), Opening("review", run))
+
+
+def room(app: LabApp) -> ReviewScreen:
+    assert isinstance(app.screen, ReviewScreen)
+    return app.screen
+
+
+def desk(app: LabApp) -> Desk:
+    found = room(app).desk
+    assert found is not None
+    return found
+
+
+def ready(app: LabApp) -> bool:
+    return isinstance(app.screen, ReviewScreen) and app.screen.footage.view is not None
+
+
+async def press(pilot: Any, *keys: str) -> None:
+    for key in keys:
+        pilot.app.post_message(events.Key(key, key if len(key) == 1 else None))
+        for _ in range(_HOPS):
+            await pilot._wait_for_screen()
+
+
+async def typed(pilot: Any, text: str) -> None:
+    field = pilot.app.focused
+    assert isinstance(field, Line)
+    field.value = text
+
+
+async def test_a_demonstration_is_opened_from_the_shelf_proofread_and_handed_in(filled: Store, until: Until) -> None:
+    app = review(filled, "P1", None)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: "Write to Mara" in painted(app) and "unreviewed" in painted(app))
+        await press(pilot, "enter")
+        await until(pilot, lambda: ready(app))
+        await until(pilot, lambda: "5 not looked at" in painted(app))
+        await press(pilot, "a")
+        await until(pilot, lambda: room(app).items.step == 1)
+        await press(pilot, "e")
+        await until(pilot, lambda: isinstance(app.focused, Line))
+        await typed(pilot, "Type the address")
+        await press(pilot, "escape")
+        await until(pilot, lambda: desk(app).value(Place(1, "instruction")) == "Type the address")
+        assert desk(app).sheet.verdict(1) == "edit"
+        await press(pilot, "n", "x")
+        await until(pilot, lambda: isinstance(app.focused, Line))
+        await typed(pilot, "a slip of the finger")
+        await press(pilot, "enter")
+        await until(pilot, lambda: desk(app).sheet.verdict(2) == "reject")
+        assert "C" not in [key for key, found in app.screen.active_bindings.items() if found.enabled]
+        await press(pilot, "A")
+        await until(pilot, lambda: "All looked at: C hands it in" in painted(app))
+        await press(pilot, "C")
+        await until(pilot, lambda: "You have handed it in: waits for another proofreader" in painted(app))
+        before = filled.reviews(DEMO)
+        await press(pilot, "a", "x", "e", "p")
+        assert filled.reviews(DEMO) == before
+        await press(pilot, "escape")
+        await until(pilot, lambda: "one of two, yours in" in painted(app))
+
+
+async def test_neither_sees_what_the_other_said_until_both_have_handed_it_in(filled: Store, until: Until) -> None:
+    first = Desk(filled, DEMO, _person("P1"))
+    first.edit(Place(2, "instruction"), "Press the paper plane")
+    first.edit(Place(None, "place"), "cultural venue")
+    first.reject(3, "sheer nonsense")
+    first.accept(first.sheet.unseen)
+    first.commit()
+    hidden = ("paper plane", "cultural", "nonsense", "P1", "≠", "✗")
+    app = review(filled, "P2")
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: ready(app))
+        seen = ""
+        for key in ("home", *["down"] * 5, "n", "e", "escape", "b", "A", "y"):
+            await press(pilot, key)
+            seen += painted(app)
+        await until(pilot, lambda: "one of two" in painted(app))
+        assert not [word for word in hidden if word in seen]
+        await press(pilot, "C")
+        await until(pilot, lambda: "Two have" in painted(app) or "third person settles" in painted(app))
+        await press(pilot, "home", "down", "down", "down")
+        await until(pilot, lambda: "Press the paper plane" in painted(app))
+
+
+def _person(code: str) -> Any:
+    from lab.task import Actor
+
+    return Actor("human", code)
+
+
+async def test_a_third_settles_line_by_line(filled: Store, until: Until) -> None:
+    for code, words in (("P1", "Tap the plane"), ("P2", "Press Send")):
+        one = Desk(filled, DEMO, _person(code))
+        one.edit(Place(2, "instruction"), words)
+        one.accept(one.sheet.unseen)
+        one.commit()
+    app = review(filled, "P3")
+    async with app.run_test(size=(80, 24)) as pilot:
+        await until(pilot, lambda: ready(app))
+        await until(pilot, lambda: "Two differ in 1 place" in painted(app))
+        await press(pilot, "n")
+        await until(pilot, lambda: "Press Send" in painted(app))
+        await press(pilot, "2")
+        await until(pilot, lambda: desk(app).standing.state == "settled")
+        assert desk(app).standing.values[Place(2, "instruction")] == "Press Send"
+        await press(pilot, "e")
+        await until(pilot, lambda: isinstance(app.focused, Line))
+        await typed(pilot, "Send it")
+        await press(pilot, "escape")
+        await until(pilot, lambda: desk(app).standing.values[Place(2, "instruction")] == "Send it")
+
+
+async def test_a_place_is_chosen_anew_on_the_phone(filled: Store, until: Until) -> None:
+    app = review(filled, "P1")
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: ready(app))
+        await until(pilot, lambda: room(app).footage.stage.mirror.fit is not None)
+        mirror = room(app).footage.stage.mirror
+        await pilot.click(mirror, offset=(10, 10))
+        assert filled.reviews(DEMO) == []
+        await press(pilot, "p")
+        await until(pilot, lambda: "Click the place on the phone" in painted(app))
+        await pilot.click(mirror, offset=(10, 10))
+        await until(pilot, lambda: len(filled.reviews(DEMO)) == 1)
+        (row,) = filled.reviews(DEMO)
+        assert (row.step, row.field, row.old["at"]) == (0, "action", [180, 150])
+        assert row.new["at"] != [180, 150]
+
+
+async def test_what_does_not_fit_is_said_and_nothing_is_kept(filled: Store, until: Until) -> None:
+    app = review(filled, "P1")
+    async with app.run_test(size=(120, 40), notifications=True) as pilot:
+        await until(pilot, lambda: ready(app))
+        await press(pilot, "e", "down", "down")
+        await typed(pilot, "over there")
+        await press(pilot, "escape")
+        await until(pilot, lambda: any("is not pixels" in note.message for note in app._notifications))
+        assert filled.reviews(DEMO) == []
+
+
+async def test_the_annotator_only_looks(filled: Store, until: Until) -> None:
+    app = review(filled, ANNOTATOR.id)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: ready(app))
+        assert "recorded this; others proofread it" in painted(app)
+        await press(pilot, "a", "e", "x", "C")
+        assert filled.reviews(DEMO) == []
+
+
+def test_a_box_or_a_point_takes_the_place_of_the_old_one() -> None:
+    tap = Action("click", (1, 2))
+    assert pointed(tap, (5, 6), None).at == (5, 6)
+    box = pointed(tap, (30, 40), (10, 20))
+    assert (box.at, box.boxes) == ((20, 30), ((10, 20, 30, 40),))
+    drag = pointed(Action("drag", (1, 2), (3, 4), vector=(2, 2)), (5, 5), (9, 1))
+    assert (drag.at, drag.to, drag.vector) == ((5, 5), (9, 1), (4, -4))
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40)])
+def test_review_looks_as_it_did(filled: Store, snap_compare: Any, until: Until, size: tuple[int, int]) -> None:
+    one = Desk(filled, DEMO, _person("P1"))
+    one.edit(Place(0, "instruction"), "Open the newest mail")
+    one.reject(1, "typed twice")
+    one.accept([2])
+    app = review(filled, "P1")
+
+    async def rest(pilot: Any) -> None:
+        await until(pilot, lambda: ready(app) and room(app).footage.stage.mirror.settled)
+        await press(pilot, "home", "down")
+        await until(pilot, lambda: "Open the newest mail" in painted(app) and room(app).footage.stage.mirror.settled)
+        app.screen.set_focus(room(app).items)
+
+    assert snap_compare(app, terminal_size=size, run_before=rest)
