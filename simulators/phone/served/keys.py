@@ -12,6 +12,7 @@ from simulators.phone.served.services import Services
 HOME, BACK, POWER, TAB, ENTER, DEL, ESCAPE, RECENTS = 3, 4, 26, 61, 66, 67, 111, 187
 SLEEP, WAKEUP, CUT, COPY, PASTE, NOTIFICATION = 223, 224, 277, 278, 279, 83
 
+_NUMPAD_ENTER = 160
 _SHIFT, _CONTROL = (59, 60), (113, 114)
 _DIGITS, _SIGNS = "0123456789", ")!@#$%^&*("
 _CHARACTERS: dict[int, tuple[str, str]] = {
@@ -29,8 +30,8 @@ _NAMES = {
     "GRAVE": 68, "MINUS": 69, "EQUALS": 70, "LEFT_BRACKET": 71, "RIGHT_BRACKET": 72, "BACKSLASH": 73,
     "SEMICOLON": 74, "APOSTROPHE": 75, "SLASH": 76, "AT": 77, "PLUS": 81, "MENU": 82, "NOTIFICATION": NOTIFICATION,
     "SEARCH": 84, "PAGE_UP": 92, "PAGE_DOWN": 93, "ESCAPE": ESCAPE, "FORWARD_DEL": 112, "CTRL_LEFT": 113,
-    "CTRL_RIGHT": 114, "CAPS_LOCK": 115, "MOVE_HOME": 122, "MOVE_END": 123, "INSERT": 124, "NUMPAD_ENTER": 160,
-    "VOLUME_MUTE": 164, "APP_SWITCH": RECENTS, "ASSIST": 219, "BRIGHTNESS_DOWN": 220, "BRIGHTNESS_UP": 221,
+    "CTRL_RIGHT": 114, "CAPS_LOCK": 115, "MOVE_HOME": 122, "MOVE_END": 123, "INSERT": 124,
+    "NUMPAD_ENTER": _NUMPAD_ENTER, "VOLUME_MUTE": 164, "APP_SWITCH": RECENTS, "ASSIST": 219, "BRIGHTNESS_DOWN": 220, "BRIGHTNESS_UP": 221,
     "SLEEP": SLEEP, "WAKEUP": WAKEUP, "SOFT_SLEEP": 276, "CUT": CUT, "COPY": COPY, "PASTE": PASTE,
     "ALL_APPS": 284, **{ch: 29 + i for i, ch in enumerate(string.ascii_uppercase)},
     **{ch: 7 + i for i, ch in enumerate(_DIGITS)}, **{f"NUMPAD_{ch}": 144 + i for i, ch in enumerate(_DIGITS)},
@@ -68,13 +69,23 @@ def _shortcut(services: Services, display: Display, code: int) -> None:
         _function(services, display, {"c": COPY, "x": CUT, "v": PASTE}[letter])
 
 
+def _enter(display: Display) -> None:
+    """A new line in a field of several, whatever the keyboard's own enter key does there (as TextView has it)."""
+    field = display.field
+    if field is not None and field.many:
+        display.type("\n")
+    else:
+        display.perform(Action("keyboard_enter"))
+
+
 def _function(services: Services, display: Display, code: int) -> None:
     kinds: dict[int, Action] = {
-        HOME: Action("navigate_home"), BACK: Action("navigate_back"), ENTER: Action("keyboard_enter"),
-        160: Action("keyboard_enter"), RECENTS: Action("press_recent"),
+        HOME: Action("navigate_home"), BACK: Action("navigate_back"), RECENTS: Action("press_recent"),
     }  # fmt: skip
     if code in kinds:
         display.perform(kinds[code])
+    elif code in (ENTER, _NUMPAD_ENTER):
+        _enter(display)
     elif code == DEL:
         display.erase()
     elif code in (COPY, CUT):

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime
 
+from lab.turn import Action
 from simulators.phone.served import folders
 from simulators.phone.served.commands.call import Call, Command, Refused, encoded, number
 
@@ -105,6 +106,7 @@ def _holds(call: Call, args: list[str]) -> bool:
 
 
 def sleep(call: Call) -> int:
+    """Waits, and lets the phone's own clock go on by as much: it stands still while nothing is done."""
     total = 0.0
     for arg in call.args or [""]:
         found = re.fullmatch(r"([0-9]{1,9}(?:\.[0-9]*)?|\.[0-9]+)([smhd]?)", arg)
@@ -112,6 +114,8 @@ def sleep(call: Call) -> int:
             raise Refused(f"sleep: not a number '{arg}'" if arg else "sleep: Needs 1 argument")
         total += float(found[1]) * _UNITS[found[2]]
     call.wait(total)
+    if not call.io.gone.is_set():
+        call.display.phone.perform(Action("wait", ms=round(1000 * total)))
     return 0
 
 

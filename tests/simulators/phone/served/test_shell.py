@@ -95,6 +95,18 @@ def test_keys_without_a_field_do_nothing() -> None:
     assert asked.phone.snapshot() == before
 
 
+def test_enter_is_a_line_in_a_field_of_lines_and_else_what_the_field_submits() -> None:
+    asked = Asked("Messages")
+    asked.tap("Noor Haddad")
+    asked.tap("Text message")
+    asked.text("input text a; input keyevent 66; input text b")
+    assert asked.field().text == "a\nb"
+    browser = Asked("Browser")
+    browser.tap("Search or type web address")
+    browser.text("input text weather; input keyevent ENTER")
+    assert not browser.display.typing
+
+
 def test_all_is_chosen_copied_replaced_and_pasted() -> None:
     asked = Asked()
     asked.open_note()
@@ -437,6 +449,13 @@ def test_who_and_when() -> None:
     assert (said.err, said.code) == ("/system/bin/sh: su: inaccessible or not found\n", 127)
     assert asked.say("cmd clipboard get-primary-clip").lines == ["No shell command implementation."]
     assert asked.say("cmd nothing").code == 20
+
+
+def test_sleeping_lets_the_phones_clock_go_on() -> None:
+    one, other = Asked("Food"), Asked("Food")
+    one.text("sleep 0.05")
+    other.phone.perform(Action("wait", ms=50))
+    assert one.phone.snapshot() == other.phone.snapshot()
 
 
 def test_a_person_types_lines_and_takes_characters_back() -> None:
