@@ -18,7 +18,7 @@ from typing import Any
 
 from lab.turn import Action
 from simulators.phone.phone import Phone
-from simulators.phone.served.film import Film, fling
+from simulators.phone.served.film import Film, flung
 from simulators.phone.served.served import Served
 
 
@@ -71,7 +71,7 @@ def main() -> None:
     args = parser.parse_args()
     phone = Phone()
     phone.perform(Action("open_app", app=args.scene))
-    film = Film(phone, fling(phone))
+    film = Film(phone, flung(phone))
     with Served(phone, harness_port=None, display=film) as served:
         print(json.dumps({"serial": served.serial}), flush=True)
         for line in sys.stdin:

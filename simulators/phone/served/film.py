@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from lab.turn import Action, Point
+from lab.uitree import UiTree
+from simulators.phone import draw
 from simulators.phone.phone import Phone
 from simulators.phone.served.display import Display
 from simulators.phone.theme import HEIGHT, WIDTH
@@ -17,18 +19,25 @@ if TYPE_CHECKING:
     from simulators.phone.served.scrcpy_encoder import Encoder
 
 
+class Shot(NamedTuple):
+    """One picture (1080 x 2400 x 3 bytes), and what uiautomator dumps of it."""
+
+    rgb: bytes
+    tree: UiTree
+
+
 class Film(Display):
-    """A display that shows `pictures` (1080 x 2400 x 3 bytes each) instead of its phone's, upright only.
+    """A display that shows `shots` instead of its phone's screen, upright and lit only.
 
     `play` shows one after the other, `rate` a second, round and round; `halt` stops at the one that is there. While it
-    stands, each change of the phone (a tap does) shows the next picture.
+    stands, each change of the phone (a tap does) shows the next one.
     """
 
-    def __init__(self, phone: Phone, pictures: Sequence[bytes]) -> None:
+    def __init__(self, phone: Phone, shots: Sequence[Shot]) -> None:
         super().__init__(phone)
-        assert pictures
-        assert all(len(picture) == 3 * WIDTH * HEIGHT for picture in pictures)
-        self._pictures = pictures
+        assert shots
+        assert all(len(shot.rgb) == 3 * WIDTH * HEIGHT for shot in shots)
+        self._shots = shots
         self._from, self._rate, self._began = 0, 0.0, 0.0
         self._ready: dict[tuple[Point, int], av.VideoFrame] = {}
 
@@ -58,16 +67,31 @@ class Film(Display):
             self.phone.wait(now - self._at(), max(0.0, min(left, turn)))
         return now
 
+    @property
+    def shot(self) -> Shot:
+        """The one that is there now."""
+        return self._shots[self.version % len(self._shots)]
+
     def rgb(self) -> bytes:
-        """The picture that is there now."""
-        return self._pictures[self.version % len(self._pictures)]
+        """Its picture."""
+        return self.shot.rgb
+
+    def png(self) -> bytes:
+        """The same, as a PNG file."""
+        from PIL import Image
+
+        return draw.png(Image.frombytes("RGB", self.size, self.shot.rgb))
+
+    def tree(self) -> UiTree:
+        """Its tree."""
+        return self.shot.tree
 
     def prepared(self, encoder: Encoder) -> av.VideoFrame:
-        """The same as that encoder takes it; converted once."""
-        place = self.version % len(self._pictures)
+        """Its picture as that encoder takes it; converted once."""
+        place = self.version % len(self._shots)
         key = (encoder.size, place)
         if key not in self._ready:
-            self._ready[key] = encoder.frame(self._pictures[place], self.size)
+            self._ready[key] = encoder.frame(self._shots[place].rgb, self.size)
         return self._ready[key]
 
     def _at(self) -> int:
@@ -75,13 +99,19 @@ class Film(Display):
         return self._from + int((time.monotonic() - self._began) * self._rate) if self._rate else self._from
 
 
-def fling(phone: Phone, pictures: int = 40, step: int = 60) -> list[bytes]:
+def flung(phone: Phone, count: int = 40, step: int = 60) -> list[Shot]:
     """What a list in front looks like as a finger drags it `step` pixels a picture, down and up again.
 
     `phone` must show a list. Each picture differs from the one before, also from the last to the first.
     """
-    half = [phone.look().rgb]
-    for _ in range(pictures // 2):
+    screen = Display(phone)
+    half = [Shot(screen.rgb(), screen.tree())]
+    for _ in range(count // 2):
         phone.perform(Action("scroll", at=(WIDTH // 2, HEIGHT // 2), vector=(0, -step)))
-        half.append(phone.look().rgb)
+        half.append(Shot(screen.rgb(), screen.tree()))
     return half + half[-2:0:-1]
+
+
+def fling(phone: Phone, pictures: int = 40, step: int = 60) -> list[bytes]:
+    """The pictures of `flung` alone."""
+    return [shot.rgb for shot in flung(phone, pictures, step)]

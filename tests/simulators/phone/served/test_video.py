@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 from lab.turn import Action
+from lab.uitree import UiTree
 from simulators.phone.phone import Phone
-from simulators.phone.served.film import Film, fling
+from simulators.phone.served.film import Film, Shot, fling, flung
 from simulators.phone.served.scrcpy import serve
 from simulators.phone.served.scrcpy_options import Refused, numbers, parse, stand_in, version_of, video_size
 from simulators.phone.served.services import Services
@@ -120,7 +121,7 @@ def test_a_reset_begins_with_a_key_frame(services: Services, start: Start) -> No
 
 
 def test_a_film_plays_no_faster_than_asked(services: Services, start: Start) -> None:
-    grey = [bytes([shade]) * (1080 * 2400 * 3) for shade in (60, 120, 180)]
+    grey = [Shot(bytes([shade]) * (1080 * 2400 * 3), UiTree()) for shade in (60, 120, 180)]
     services.display = film = Film(Phone(), grey)
     client = start("3.3.3", "max_size=400", "max_fps=25")
     client.greet()
@@ -149,6 +150,17 @@ def test_a_film_of_a_list_moves_and_comes_back() -> None:
     assert len(pictures) == 6
     assert all(a != b for a, b in pairwise([*pictures, pictures[0]]))
     assert pictures[1] == pictures[-1]
+
+
+def test_a_film_says_what_is_to_be_seen() -> None:
+    phone = Phone()
+    phone.perform(Action("open_app", app="food"))
+    film = Film(phone, flung(phone, 4))
+    before = film.tree()
+    assert film.png().startswith(b"\x89PNG")
+    phone.perform(Action("wait"))
+    assert film.tree() != before
+    assert film.rgb() == film.shot.rgb
 
 
 @pytest.mark.parametrize("wrong", ["garbage", "die"])
