@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from lab.errors import LabError
-from lab.output import print_json, say
+from lab.output import print_json, say, warn
 
 if TYPE_CHECKING:
     from lab.task import Task
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from simulators.phone.served.served import Served
 
 TOKEN = "HITLAB_HARNESS_TOKEN"
+_EMULATORS = range(5555, 5586, 2)
+"""Where every adb server of this machine looks by itself."""
 
 
 class PhoneServed(msgspec.Struct, frozen=True):
@@ -39,6 +41,8 @@ def phone(args: argparse.Namespace) -> int:
     """Serves until Ctrl-C, or until it is told to end."""
     from simulators.phone.served.served import Served
 
+    if args.adb_port in _EMULATORS:
+        warn(f"adb takes {_EMULATORS[0]} to {_EMULATORS[-1]} for emulators' ports: it may list this phone twice.")
     served = Served(_phone(args), port=args.adb_port, harness_port=args.harness_port, token=os.environ.get(TOKEN, ""))
     with _told_to_end() as end, served:
         _tell(args, served)

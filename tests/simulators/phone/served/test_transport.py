@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from simulators.phone.phone import Phone
 from simulators.phone.served.served import Served
-from tests.simulators.phone.served.host import MOST, Host, packet
+from tests.simulators.phone.served.host import MOST, VERSION, Host, packet
 from tests.simulators.phone.served.rig import Rig, until
 
 LINES = "exec:"
@@ -217,6 +217,16 @@ def test_hosts_that_say_nothing_do_not_keep_others_out(served: Served) -> None:
         for host in silent:
             host.sock.close()
     assert until(lambda: not any("reads" in thread.name for thread in threading.enumerate()))
+
+
+def test_a_host_that_never_reads_holds_nothing_up() -> None:
+    before = set(threading.enumerate())
+    with Served(Phone(), harness_port=None) as served, Host(served.serial) as deaf:
+        deaf.send("CNXN", VERSION, MOST, b"host::\0")
+        for ours in range(1, 21):
+            deaf.send("OPEN", ours, 0, b"exec:screencap\0")
+        assert echoes(served)
+    assert set(threading.enumerate()) <= before
 
 
 def test_the_real_adb_moves_much_both_ways(rig: Rig) -> None:
