@@ -6,7 +6,6 @@ import time
 from collections.abc import Iterator
 from itertools import pairwise
 
-import numpy as np
 import pytest
 
 from lab.turn import Action
@@ -18,6 +17,7 @@ from simulators.phone.served.scrcpy_options import Refused, numbers, parse, stan
 from simulators.phone.served.services import Services
 from tests.simulators.phone.served.scrcpy_client import (
     JAR,
+    Client,
     Nonsense,
     Start,
     Terminal,
@@ -38,6 +38,11 @@ def services() -> Services:
 @pytest.fixture
 def start(services: Services) -> Iterator[Start]:
     yield from starting(services)
+
+
+def sees(client: Client, grey: int) -> bool:
+    """Whether one of the next pictures is that grey."""
+    return any(abs(client.picture().mean() - grey) < 3 for _ in range(12))
 
 
 @pytest.mark.parametrize("version", ["2.4", "3.3.3", "4.0"])
@@ -85,9 +90,9 @@ def test_raw_streams_have_no_headers(services: Services, start: Start) -> None:
 def test_a_screen_that_does_not_change_falls_silent_and_is_alive(services: Services, start: Start) -> None:
     client = start("3.3.3", "max_size=400")
     client.greet()
-    assert 1 < client.until(TimeoutError, patience=0.4) <= 12
+    assert 1 < client.until(TimeoutError, patience=1.0) <= 12
     display(services).awake = False
-    assert psnr(client.picture(), np.zeros_like(shown(services, client.size))) > 30
+    assert sees(client, 0)
 
 
 @pytest.mark.parametrize("version", ["3.3.3", "4.0"])
@@ -140,7 +145,7 @@ def test_a_film_plays_no_faster_than_asked(services: Services, start: Start) -> 
     before = film.rgb()
     film.phone.perform(Action("wait"))
     assert film.rgb() != before
-    assert abs(client.picture().mean() - film.rgb()[0]) < 3
+    assert sees(client, film.rgb()[0])
 
 
 def test_a_film_of_a_list_moves_and_comes_back() -> None:
