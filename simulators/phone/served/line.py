@@ -48,11 +48,15 @@ class Simple:
 
 
 class Pipeline(NamedTuple):
-    """Commands whose output is the next one's input; `after` says when it runs: always, or by what came before."""
+    """Commands whose output is the next one's input; `after` says when it runs: always, or by what came before.
+
+    `aside`: what follows does not wait for it.
+    """
 
     after: Literal[";", "&&", "||"]
     turned: bool
     commands: list[Simple]
+    aside: bool = False
 
 
 Sequence = list[Pipeline]
@@ -94,6 +98,8 @@ class _Reader:
             operator = self._operator((";", "&&", "||", "&", "\n"))
             if not operator and not self._ends(end):
                 raise Bad(f"syntax error: unexpected '{self.line[self.at]}'")
+            if operator == "&":
+                found[-1] = found[-1]._replace(aside=True)
             after = "&&" if operator == "&&" else "||" if operator == "||" else ";"
 
     def _ends(self, end: str) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 
 from lab.errors import LabError
@@ -33,7 +34,7 @@ def run(services: Services, command: str, console: Console) -> int:
     io = Io(console.read, console.out, console.err, console.gone, console.terminal)
     if console.terminal:
         io.out = lambda data: console.out(bytes(data).replace(b"\n", b"\r\n"))
-        io.err = lambda data: console.err(data.replace(b"\n", b"\r\n"))
+        io.err = io.out
     shell = _Shell(services)
     try:
         return shell.line(command, io) if command else talk(shell, io)
@@ -72,9 +73,23 @@ class _Shell:
             if io.gone.is_set():
                 raise HungUp
             if pipeline.after == ";" or (pipeline.after == "&&") == (self.status == 0):
+                if pipeline.aside:
+                    self._aside(pipeline.commands, io)
+                    continue
                 status = self._pipeline(pipeline.commands, io)
                 self.status = int(not status) if pipeline.turned else status
         return self.status
+
+    def _aside(self, commands: list[Simple], io: Io) -> None:
+        """Runs while what follows does, with nothing to read, until nobody listens to the shell any more."""
+        io = replace(io, read=_once(b""))
+
+        def work() -> None:
+            with suppress(HungUp):
+                self._apart(lambda shell: shell._pipeline(commands, io))
+
+        threading.Thread(target=work, name="served phone command", daemon=True).start()
+        self.status = 0
 
     def _pipeline(self, commands: list[Simple], io: Io) -> int:
         """Each command's output, whole, is the next one's input."""

@@ -65,6 +65,7 @@ class Asked:
     def say(self, line: str, stdin: bytes = b"") -> Said:
         console = Typed(stdin)
         code = run(self.services, line, console)
+        console.gone.set()
         return Said(bytes(console.written), console.complained.decode("utf-8", "surrogateescape"), code)
 
     def text(self, line: str) -> str:

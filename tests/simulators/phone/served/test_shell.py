@@ -469,7 +469,8 @@ def test_a_person_types_lines_and_takes_characters_back() -> None:
     stopped = Typed(b"\x03")
     stopped.terminal = True
     assert run(asked.services, "sleep 1000; echo after", stopped) == 0
-    assert bytes(stopped.complained) == b"^C\r\n"
+    assert bytes(stopped.written) == b"^C\r\nafter\r\n"
+    assert not stopped.complained, "a terminal is one stream"
     piped = Typed(b"cd /sdcard\npwd\necho $?")
     assert run(asked.services, "", piped) == 0
     assert bytes(piped.written) == b"/sdcard\n0\n"

@@ -83,6 +83,12 @@ def test_what_is_not_quoted_falls_apart() -> None:
     assert (said.err, said.code) == ("/system/bin/sh: no closing quote\n", 1)
 
 
+def test_what_is_put_aside_is_not_waited_for() -> None:
+    said = ASKED.say("getevent & echo after; (echo inner; exit 3) | cat & false")
+    assert "after" in said.lines
+    assert said.code == 1
+
+
 def test_patterns_stand_for_files_only_where_they_are_not_quoted() -> None:
     asked = Asked()
     asked.services.files |= {"/sdcard/a.png": b"", "/sdcard/b.png": b"", "/sdcard/Pictures/c.png": b""}
