@@ -31,16 +31,20 @@ class Canvas(Widget):
         self.notice = notice
         self.rows_drawn = 0
         """Rows drawn again so far: what pictures cost."""
+        self.faded = False
+        """Whether it is drawn without its colours, as what was true a while ago."""
         self._cells: Cells | None = None
         self._strips: list[CellStrip] = []
 
     def draw(self, painted: Painted, marks: Sequence[Mark]) -> int:
         """Shows what was painted, marks over it; returns how many rows differ from what was shown."""
-        from screens.phone.paint import changed_rows, filled, pack
+        from screens.phone.paint import changed_rows, filled, greyed, pack
 
         cells = painted.cells
         if painted.fit is None or (painted.fit.rows, painted.fit.cols) != cells.shape:
             cells = filled(cells, pack(*self.background_colors[1].rgb))
+        if self.faded:
+            cells = greyed(cells)
         if marks and painted.fit is not None:
             cells = cells.copy()
             draw_marks(cells, painted.fit, marks, self.codes)

@@ -34,6 +34,8 @@ _SIGNS = {("radio", True): "◉", ("radio", False): "○", ("check", True): "☑
 _LONGEST = 4
 """Cells of a switch at most."""
 _MOST = 60
+_STILL = 24
+"""Of 255: by how much a part of a control may differ that is as it was."""
 _SPARE = 16
 """Pixels beside a box that is as large as its control, to see what that stands on."""
 
@@ -159,9 +161,9 @@ def _strongest(pixels: Grid, paper: int) -> int:
     return int(red | green << 8 | blue << 16)
 
 
-def same(seen: Seen, raw: Grid) -> bool:
+def same(seen: Seen, raw: Grid, scale: tuple[float, float]) -> bool:
     """Whether a picture still holds a control as it was found."""
-    return not overpainted(seen.pixels, raw[seen.place], seen.pixels.size // 2)
+    return not overpainted(seen.pixels, raw[seen.place], scale, _STILL)
 
 
 def states(seen: Sequence[Seen], texts: Sequence[Placed], fit: Fit) -> list[Placed]:

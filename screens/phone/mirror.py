@@ -72,7 +72,7 @@ class Mirror(Touchscreen):
     """`fit`, `wide` or `2x` (see `screens.phone.fit`)."""
     pan: reactive[Point] = reactive((0, 0), repaint=False)
     """In `2x`: the phone's pixel at the top left."""
-    fps: reactive[int] = reactive(20, repaint=False)
+    fps: reactive[int] = reactive(30, repaint=False)
     """No more pictures than this are painted in a second."""
     age: reactive[float | None] = reactive(None, repaint=False)
     """Seconds since the live picture shown was taken; None for a still and before the first."""
@@ -98,6 +98,7 @@ class Mirror(Touchscreen):
         self._shown: Painted | None = None
         self._shown_number = 0
         self._taken: float | None = None
+        self._posted: Shot | None = None
         self._said = ""
         self._marks: tuple[Mark, ...] = ()
         self._finger: tuple[Mark, ...] = ()
@@ -115,11 +116,14 @@ class Mirror(Touchscreen):
     def post_frame(self, frame: Frame) -> None:
         """As `show`, from any thread; never blocks."""
         self._taken = frame.at
-        self._newest.put(shot=Shot(frame.rgb, frame.size, frame.tree, live=True, space=frame.space))
+        shot = Shot(frame.rgb, frame.size, frame.tree, live=True, space=frame.space)
+        if self._posted is None or not _same(shot, self._posted):
+            self._posted = shot
+            self._newest.put(shot=shot)
 
     def show_still(self, image: bytes | None, size: Point | None, tree: UiTree | None) -> None:
         """Shows a stored picture (PNG or JPEG bytes); without one the tree's texts and boxes, without both a notice."""
-        self._taken = None
+        self._taken = self._posted = None
         self._newest.put(shot=Shot(None, size, tree, stored=image))
 
     def mark(self, marks: Sequence[Mark]) -> None:
@@ -205,7 +209,11 @@ class Mirror(Touchscreen):
         self._newest.fps = fps
 
     def watch_age(self) -> None:
-        self.set_class(self.age is not None and self.age >= STALE, "-stale")
+        stale = self.age is not None and self.age >= STALE
+        self.set_class(stale, "-stale")
+        if self._canvas.faded != stale:
+            self._canvas.faded = stale
+            self._draw()
         self._say()
 
     def watch_typing(self, typing: bool) -> None:
@@ -264,3 +272,8 @@ class Mirror(Touchscreen):
             x, y = fit.x0 + across * (fit.x1 - fit.x0) / 3, fit.y0 + down * (fit.y1 - fit.y0) / 3
             most = fit.size[0] - (fit.x1 - fit.x0), fit.size[1] - (fit.y1 - fit.y0)
             self.pan = round(min(max(x, 0), most[0])), round(min(max(y, 0), most[1]))
+
+
+def _same(one: Shot, other: Shot) -> bool:
+    """Whether a picture is given again only to say that it is still the one."""
+    return one.rgb is other.rgb and one.tree is other.tree and (one.size, one.space) == (other.size, other.space)

@@ -22,7 +22,7 @@ class Newest:
     """
 
     def __init__(self, codes: Codes, ready: Callable[[], object]) -> None:
-        self.fps = 20
+        self.fps = 30
         self.asked = 0
         """How often something else was asked for."""
         self.painted: tuple[int, Painted] | None = None

@@ -57,6 +57,19 @@ def filled(cells: Cells, behind: int) -> Cells:
     )
 
 
+def greyed(cells: Cells) -> Cells:
+    """Cells without most of their colour and contrast; words stay legible."""
+    return Cells(cells.codes, *(_greyed(part) for part in (cells.fg, cells.bg)))
+
+
+def _greyed(colours: Grid) -> Grid:
+    red, green, blue = (colours >> np.uint32(shift) & np.uint32(255) for shift in (0, 8, 16))
+    grey = (red * np.uint32(5) + green * np.uint32(9) + blue * np.uint32(2)) // np.uint32(20) + np.uint32(24)
+    beside: Grid = colours & np.uint32(~RGB & 0xFFFFFFFF)
+    alike: Grid = beside | grey | grey << np.uint32(8) | grey << np.uint32(16)
+    return alike
+
+
 def half_blocks(pixels: Grid) -> Cells:
     """Cells of a picture of packed colours, 2 * rows x columns: an upper half block, or a blank where both agree.
 
@@ -93,11 +106,14 @@ def steady(new: Grid, old: Grid | None, slack: int = 4) -> Grid:
     return np.where(moved(new, old, slack), new, old)
 
 
-def moved(one: Grid, other: Grid, slack: int) -> Mask:
-    """Where two grids of packed colours differ by more than `slack` of 255 in any channel."""
+def moved(one: Grid, other: Grid, slack: int | NDArray[np.uint8]) -> Mask:
+    """Where two grids of packed colours differ by more than `slack` of 255 in any channel.
+
+    `slack` may be given for each channel of each colour, as a grid of colours viewed as bytes.
+    """
     a, b = one.view(np.uint8), other.view(np.uint8)
-    apart: Mask = (np.maximum(a, b) - np.minimum(a, b) > slack).view(np.uint32) != 0
-    return apart
+    differs: Mask = (np.maximum(a, b) - np.minimum(a, b) > slack).view(np.uint32) != 0
+    return differs
 
 
 def rounded(pixels: Grid) -> Grid:

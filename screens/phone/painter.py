@@ -18,7 +18,7 @@ from screens.phone.motion import Before, Pixels
 from screens.phone.paint import Cells
 from screens.phone.picture import BLANK_INK, BLANK_PHONE, Picture
 from screens.phone.reading import Found, Reading, erased, unseen
-from screens.phone.sampling import sampled
+from screens.phone.sampling import half_cells, sampled
 from screens.phone.shot import Shot, View
 from screens.phone.typeset import Placed, typeset
 
@@ -91,16 +91,19 @@ class Painter:
         if not view.overlay:
             self._before = None
             return True
-        return self._before is not None or not self.reading.found
+        if self._before is None:
+            return not self.reading.found
+        return self._before.size == (shot.size or self._before.size)
 
     def _moving(self, picture: Pixels, view: View, where: Fit) -> Painted:
         """Newer pixels around what still stands of the picture that was read last."""
         texts: list[Placed] = []
-        grid = sampled(*picture, where)
-        pixels = paint.steady(grid, self._pixels)
+        patches = sampled(*picture, where)
+        cells = half_cells(patches, where)
+        pixels = paint.steady(cells, self._pixels)
         shown = paint.to_256(pixels) if view.colours <= 256 else paint.rounded(pixels)
         if self._before is not None:
-            bare, again, texts = self._before.look(picture, grid)
+            bare, again, texts = self._before.look(picture, patches, cells)
             shown = np.where(again, bare, shown)
             pixels = pixels if self._pixels is None else np.where(again, self._pixels, pixels)
         self._pixels = pixels

@@ -12,7 +12,7 @@ from screens.phone.controls import Control, Seen, controls, look, same
 from screens.phone.glyphs import glyphs, width_of
 from screens.phone.ink import Ink, erase, find_ink, inked, shape
 from screens.phone.items import Words
-from screens.phone.motion import overpainted
+from screens.phone.motion import overpainted, slack_of
 from screens.phone.overlay import Said, Saying, saying
 from screens.phone.picture import BLANK_INK, BLANK_PHONE, Picture, Rows
 
@@ -68,8 +68,8 @@ class Reading:
             tree = tree or self._tree
         if tree is None or (tree == self._tree and changed is None):
             if changed is not None:
-                self.shown = [found for found in self.found if not _gone(found, picture.raw)]
-                self.controls = [seen for seen in self.controls if same(seen, picture.raw)]
+                self.shown = [found for found in self.found if not _gone(found, picture)]
+                self.controls = [seen for seen in self.controls if same(seen, picture.raw, picture.scale)]
             return self.shown
         if tree != self._tree:
             if len(self._missed) > 2000:
@@ -146,8 +146,9 @@ def _marks(pixels: Grid, ink: Ink) -> int:
     return int(np.count_nonzero(inked(pixels, ink.paper, False)[ink.top : ink.bottom, ink.left : ink.right]))
 
 
-def _gone(found: Found, raw: Grid) -> bool:
-    return overpainted(found.pixels, raw[found.place], found.marks)
+def _gone(found: Found, picture: Picture) -> bool:
+    """Whether what is under a text is no longer what it was."""
+    return overpainted(found.pixels, picture.raw[found.place], picture.scale, slack_of(found.words))
 
 
 def _apart(found: list[Found]) -> list[Found]:

@@ -17,8 +17,11 @@ if TYPE_CHECKING:
     Grid = NDArray[np.uint32]
 
 RGB = np.uint32(0xFFFFFF)
-_ROWS = 6
-"""Rows of a source that are looked at for half a cell, at least where it has as many."""
+BLOCK = 6, 12
+"""Pixels of the phone's, across and down, in the patches whose mean colours tell whether a text changed: less than a
+letter, more than what a video's coding disturbs."""
+_ROWS = 3
+"""Rows of a source that are looked at for a patch, at least where it has as many."""
 
 
 def reduction(size: tuple[int, int], fit: Fit) -> tuple[int, int]:
@@ -58,17 +61,39 @@ def part_of(rgb: bytes, size: tuple[int, int], fit: Fit, box: Bounds) -> Grid:
 
 
 def sampled(rgb: bytes, size: tuple[int, int], fit: Fit) -> Grid:
-    """The half-block pixels of a fit, 2 * rows x cols, from some rows of a source: enough for what soon is gone."""
+    """The part of a source that a fit shows as patches of BLOCK pixels of the phone, smaller where cells ask for it.
+
+    From some of its rows only: enough for what soon is gone.
+    """
     width, height = size
     down, across = height / fit.size[1], width / fit.size[0]
-    step = max(1, int((fit.y1 - fit.y0) * down / (2 * fit.rows)) // _ROWS)
+    patches = blocks(fit)
+    step = max(1, int((fit.y1 - fit.y0) * down / patches[0] / _ROWS))
     part = np.frombuffer(rgb, np.uint8).reshape(height, width * 3)[::step]
-    if len(part) % 2 == 0 and len(part) > 4 * fit.rows:
+    if len(part) % 2 == 0 and len(part) > 2 * patches[0]:
         part, step = paired(part), step * 2
     image = Image.frombuffer("RGB", (width, len(part)), part.tobytes(), "raw", "RGB", 0, 1)
     top, bottom = fit.y0 * down / step, min(fit.y1 * down / step, len(part))
     box = fit.x0 * across, top, min(fit.x1 * across, width), bottom
-    return packed(image.resize((fit.cols, 2 * fit.rows), Image.Resampling.BOX, box=box, reducing_gap=1.0))
+    return packed(image.resize(patches[::-1], Image.Resampling.BOX, box=box, reducing_gap=1.0))
+
+
+def blocks(fit: Fit) -> tuple[int, int]:
+    """How many patches the part that a fit shows has: down, across."""
+    return (
+        max(2 * fit.rows, math.ceil((fit.y1 - fit.y0) / BLOCK[1])),
+        max(fit.cols, math.ceil((fit.x1 - fit.x0) / BLOCK[0])),
+    )
+
+
+def half_cells(grid: Grid, fit: Fit) -> Grid:
+    """Patches as the half-block pixels of a fit, 2 * rows x cols."""
+    if grid.shape == (2 * fit.rows, fit.cols):
+        return grid
+    picture = Image.frombuffer("RGBX", grid.shape[::-1], grid, "raw", "RGBX", 0, 1)
+    small = picture.resize((fit.cols, 2 * fit.rows), Image.Resampling.BOX)
+    cells: Grid = np.frombuffer(small.tobytes(), np.uint32).reshape(2 * fit.rows, fit.cols) & RGB
+    return cells
 
 
 def paired(rows: NDArray[np.uint8]) -> NDArray[np.uint8]:
