@@ -47,7 +47,7 @@ Drag on the phone to draw a box, click to cover what is under the pointer, **w**
 
     def paint(self, index: int, width: int) -> Content:
         row = self.rows[index]
-        sign, style = ("■", "$text-error") if row.on else ("■" if row.goes else "□", "$text-muted")
+        sign, style = ("■", "$text-error") if row.on else ("■" if row.goes else "□", "$foreground-muted")
         what = row.looks or _WHAT[row.kind]
         words = one_line(row.text, 300) if row.text else _box_words(row)
         steps = ""
@@ -55,7 +55,7 @@ Drag on the phone to draw a box, click to cover what is under the pointer, **w**
             some = ", ".join(str(step + 1) for step in row.steps[:4]) + (" ..." if len(row.steps) > 4 else "")
             steps = f"   step {some}"
         return Content.assemble(
-            (f"{sign} ", style), (f"{what:<10} " if what else " " * 11, "$text-warning"), words, (steps, "$text-muted")
+            (f"{sign} ", style), (f"{what:<10} " if what else " " * 11, "$text-warning"), words, (steps, "$foreground-muted")
         )
 
 

@@ -14,7 +14,7 @@ from screens.lines import Lines
 from screens.review.queue import Unclear, Waiting
 
 _SIGNS = {"": "·", "accept": "✓", "edit": "~", "reject": "✗"}
-_STYLES = {"": "$text-muted", "accept": "$text-success", "edit": "$text-warning", "reject": "$text-error"}
+_STYLES = {"": "$foreground-muted", "accept": "$text-success", "edit": "$text-warning", "reject": "$text-error"}
 
 
 class Shelf(Lines):

@@ -278,7 +278,7 @@ def _plan(covering: Covering) -> Content:
     if covering.everywhere:
         parts += [("Also in other runs that hold the same pictures.\n", "$text-warning")]
     if not parts:
-        parts = [(_NOTHING, "$text-muted")]
+        parts = [(_NOTHING, "$foreground-muted")]
     return Content.assemble(*parts)
 
 
