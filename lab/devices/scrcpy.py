@@ -12,11 +12,12 @@ from lab.devices import scrcpy_wire as wire
 from lab.devices.line import Deadline, exactly, hang_up
 from lab.devices.scrcpy_apps import App, apps
 from lab.devices.scrcpy_control import Control
-from lab.devices.scrcpy_line import WHO, Open
+from lab.devices.scrcpy_line import WHO
 from lab.devices.scrcpy_log import Log
 from lab.devices.scrcpy_push import push
 from lab.devices.scrcpy_server import PLACE, command, find
 from lab.devices.scrcpy_video import Picture, Video
+from lab.devices.shell import Open
 from lab.errors import LabError
 from lab.seams import Trouble
 from lab.turn import Point
@@ -26,6 +27,8 @@ __all__ = ["App", "Open", "Picture", "Scrcpy", "apps"]
 _AGAIN = 0.05
 _ENDING = 1.0
 _TICK = 0.25
+_TOLD = 0.03
+"""Seconds in which a refusal comes that the server printed before it answered."""
 
 
 class _Opened(NamedTuple):
@@ -38,7 +41,10 @@ class _Opened(NamedTuple):
 
 
 class Scrcpy:
-    """A running session; calls may raise `Trouble`, none waits without end, and none is for the UI thread."""
+    """A running session; calls may raise `Trouble`, none waits without end, and none is for the UI thread.
+
+    A phone that refuses touches says so only afterwards: the next touch, key or text then raises a `LabError`.
+    """
 
     def __init__(self, opened: _Opened, speech: wire.Speech, log: Log) -> None:
         self.name = opened.name
@@ -146,7 +152,10 @@ class Scrcpy:
 
     def paste(self, text: str, *, seconds: float = 3.0) -> None:
         """Puts text of any script on the phone's clipboard and pastes it; returns once the phone has said so."""
-        self._hand().set_clipboard(text, paste=True, seconds=seconds)
+        hand = self._hand()
+        self._check(0.0)
+        hand.set_clipboard(text, paste=True, seconds=seconds)
+        self._check(_TOLD)
 
     def copy_in(self, text: str, *, seconds: float = 3.0) -> None:
         """Puts text on the phone's clipboard; returns once the phone has said so."""
@@ -192,7 +201,16 @@ class Scrcpy:
         return self._control
 
     def _say(self, *messages: bytes) -> None:
-        self._hand().say(*messages)
+        hand = self._hand()
+        self._check(0.0)
+        hand.say(*messages)
+
+    def _check(self, seconds: float) -> None:
+        """Raises `LabError`, once, where the phone has refused a touch or key since, or does within `seconds`."""
+        if self._log.denied.wait(seconds):
+            self._log.denied.clear()
+            hint = "In its developer options allow 'USB debugging (Security settings)', or what it is called there."
+            raise LabError(WHO, "the phone does not let adb touch its screen.", hint)
 
     def _place(self, x: float, y: float, space: Point) -> tuple[Point, Point]:
         """A place of `space` in the video's pixels, and the video's size: the server drops what is not for this one."""

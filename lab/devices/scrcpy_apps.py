@@ -7,9 +7,10 @@ import secrets
 from typing import NamedTuple
 
 from lab.devices.line import Deadline, hang_up, rest
-from lab.devices.scrcpy_line import WHO, Open
+from lab.devices.scrcpy_line import WHO
 from lab.devices.scrcpy_push import push
 from lab.devices.scrcpy_server import PLACE, command, find
+from lab.devices.shell import Open
 from lab.errors import LabError
 from lab.plain import plain
 from lab.seams import Trouble

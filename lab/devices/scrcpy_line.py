@@ -1,19 +1,11 @@
-"""What a scrcpy session stands on: a way to open adb services, and reading that waits through silence."""
+"""Reading what a scrcpy server sends: it may be silent as long as it likes, but not in the middle of something."""
 
 from __future__ import annotations
 
 import socket
-from collections.abc import Callable
-from typing import TypeAlias
 
 from lab.devices.line import Deadline, broken, exactly
 from lab.seams import Trouble
-
-Open: TypeAlias = Callable[[str, float], socket.socket]
-"""Opens one adb service of a phone ("exec:...", "sync:", "localabstract:...") within so many seconds.
-
-Gives the socket after adb's OKAY, or raises `Trouble`.
-"""
 
 WHO = "scrcpy"
 _REST = 10.0

@@ -16,16 +16,22 @@ _KEPT = 1 << 14
 _CHUNK = 1 << 12
 _PATIENCE = 60.0
 _LONGEST = 240
+_DENIED = b"INJECT_EVENTS"
+"""The permission that Android names where it refuses an event."""
 _TELLING = re.compile(
     r"^(?:\[server\] )?(?:ERROR: |Exception in thread \S+ |Caused by: |Aborted\b)\s*(.*)$", re.MULTILINE
 )
 
 
 class Log:
-    """Reads the shell that a server runs in until it ends; `ended` is set then."""
+    """Reads the shell that a server runs in until it ends; `ended` is set then.
+
+    `denied` is set each time that the phone lets nobody touch it by adb: the server says so here, and nowhere else.
+    """
 
     def __init__(self, line: socket.socket) -> None:
         self.ended = threading.Event()
+        self.denied = threading.Event()
         self._line = line
         self._said = b""
         self._thread = threading.Thread(target=self._read, name="scrcpy-log", daemon=True)
@@ -55,6 +61,8 @@ class Log:
     def _read(self) -> None:
         with contextlib.suppress(Trouble):
             while chunk := self._chunk():
+                if _DENIED in self._said[1 - len(_DENIED) :] + chunk:
+                    self.denied.set()
                 self._said = (self._said + chunk)[-_KEPT:]
         self.ended.set()
 

@@ -6,7 +6,8 @@ import struct
 import time
 
 from lab.devices.line import Deadline, exactly, hang_up, send
-from lab.devices.scrcpy_line import WHO, Open
+from lab.devices.scrcpy_line import WHO
+from lab.devices.shell import Open
 from lab.plain import plain
 from lab.seams import Trouble
 

@@ -29,7 +29,7 @@ PINNED = {
     "4.0": "84924bd564a1eb6089c872c7521f968058977f91f5ff02514a8c74aff3210f3a",
     "4.1": "deacb991ed2509715160ffdc7907e47b4160eb30d1566217e9047fd5b8850cae",
 }
-"""SHA-256 of each server that is fetched, as each release's SHA256SUMS.txt and scrcpy's doc/build.md name it."""
+"""SHA-256 of each server that is fetched, as scrcpy's own build notes and several projects that pin it name it."""
 
 DEFAULT = "3.3.4"
 

@@ -103,6 +103,16 @@ def test_a_server_says_why_it_ended(ends: tuple[socket.socket, socket.socket]) -
     log.close()
 
 
+def test_a_refusal_is_seen_however_it_is_cut(ends: tuple[socket.socket, socket.socket]) -> None:
+    here, there = ends
+    log = Log(here)
+    for part in (b"[server] ERROR: ... to have the INJECT_", b"EVENTS permission.\n"):
+        assert not log.denied.wait(0.02)
+        there.sendall(part)
+    assert log.denied.wait(10)
+    log.close()
+
+
 def test_a_log_that_goes_on_is_closed_all_the_same(ends: tuple[socket.socket, socket.socket]) -> None:
     here, there = ends
     log = Log(here)

@@ -70,6 +70,26 @@ def test_a_phone_that_answers_late_is_not_waited_for_without_end(mirrored: Mirro
     assert session.clipboard(seconds=0.1) is None
 
 
+def test_a_phone_that_lets_nobody_touch_it_says_so_once(mirrored: Mirrored, start: Start) -> None:
+    session = start()
+    mirrored.served.faults.turn("deny", True)
+
+    def refused() -> bool:
+        try:
+            session.touch(5, 5, "down", (1080, 2400))
+            session.touch(5, 5, "up", (1080, 2400))
+        except LabError as error:
+            return "does not let adb touch" in error.message
+        return False
+
+    until(refused)
+    until(refused)
+    assert session.alive
+    assert not mirrored.phone.touched
+    mirrored.served.faults.clear()
+    until(lambda: not refused() and mirrored.phone.touched)
+
+
 def test_closing_leaves_nothing_here_and_nothing_there(mirrored: Mirrored, start: Start) -> None:
     session = start()
     picture(session)
