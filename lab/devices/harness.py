@@ -69,13 +69,18 @@ class Harness:
         body = encode(value) if method == "POST" else None
         headers = {"Authorization": f"Bearer {self._token}", "Content-Type": "application/json"}
         line = http.client.HTTPConnection(self._host, self._port, timeout=self._patience)
+        sent = False
         try:
+            line.connect()
+            sent = method == "POST"
             line.request(method, path, body, headers)
             answer = line.getresponse()
             data = answer.read(_MOST + 1)
         except (OSError, http.client.HTTPException) as error:
             why = getattr(error, "strerror", None) or str(error) or type(error).__name__
-            raise Trouble(_TITLE, f"{self.url} does not answer ({why}).", "Is `hitlab phone` running?") from error
+            raise Trouble(
+                _TITLE, f"{self.url} does not answer ({why}).", "Is `hitlab phone` running?", sent=sent
+            ) from error
         finally:
             line.close()
         if len(data) > _MOST:

@@ -8,6 +8,7 @@ import socket
 import threading
 from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from socketserver import TCPServer
 from typing import Any
 
 from lab.errors import LabError
@@ -77,6 +78,11 @@ class _Server(ThreadingHTTPServer):
             super().__init__((LOOPBACK, port), _Request)
         except OSError as error:
             raise LabError(f"port {port}", f"cannot be listened at ({error.strerror})", "Choose another.") from error
+
+    def server_bind(self) -> None:
+        """Without asking a name server what this machine is called."""
+        TCPServer.server_bind(self)
+        self.server_name, self.server_port = LOOPBACK, self.socket.getsockname()[1]
 
     def verify_request(self, request: Any, client_address: Any) -> bool:
         with self._changing:

@@ -44,7 +44,8 @@ class Wire:
     """
 
     def __init__(self, sock: socket.socket) -> None:
-        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        with contextlib.suppress(OSError):  # some systems refuse it where the other end has left already
+            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._sock = sock
         self._sending = threading.Lock()
         self.most = MOST_AT_FIRST

@@ -160,13 +160,18 @@ def test_closing_hangs_up_on_who_is_silent() -> None:
 
 
 def test_nobody_there_is_trouble() -> None:
-    with pytest.raises(Trouble, match="does not answer"):
-        Harness(f"http://127.0.0.1:{free_port()}", TOKEN).snapshot()
+    with pytest.raises(Trouble, match="does not answer") as away:
+        Harness(f"http://127.0.0.1:{free_port()}", TOKEN).restore({})
+    assert not away.value.sent
 
 
 def test_one_who_never_answers_is_trouble() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as deaf, pytest.raises(Trouble):
-        Harness(f"http://127.0.0.1:{deaf.getsockname()[1]}", TOKEN, patience=0.1).snapshot()
+    with socket.create_server(("127.0.0.1", 0)) as deaf:
+        harness = Harness(f"http://127.0.0.1:{deaf.getsockname()[1]}", TOKEN, patience=0.1)
+        for asks, sent in ((harness.snapshot, False), (harness.reset, True)):
+            with pytest.raises(Trouble) as late:
+                asks()
+            assert late.value.sent is sent
 
 
 def test_one_who_talks_otherwise_is_no_harness() -> None:

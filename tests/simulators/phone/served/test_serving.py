@@ -121,3 +121,22 @@ def test_a_port_that_is_taken_is_a_sentence(capsys: pytest.CaptureFixture[str]) 
 def test_what_cannot_be_served_is_a_sentence(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["phone", *words]) in (1, 2)
     assert capsys.readouterr().err.startswith("hitlab: ")
+
+
+def test_adbutils_drives_it(rig: Rig, tmp_path: Path) -> None:
+    from adbutils import AdbClient
+
+    device = AdbClient(host=rig.server.host, port=rig.server.port).device(rig.serial)
+    assert device.shell("echo hi") == "hi"
+    assert device.get_state() == "device"
+    done = device.shell2("echo out; echo err >&2; exit 5", v2=True)
+    assert (done.stdout, done.stderr, done.returncode) == ("out\n", "err\n", 5)
+    device.sync.push(b"pushed", "/data/local/tmp/a/b")
+    assert device.sync.read_text("/data/local/tmp/a/b") == "pushed"
+    assert device.sync.stat("/data/local/tmp/a/b").size == 6
+    assert [entry.path for entry in device.sync.list("/data/local/tmp/a")] == ["b"]
+    assert not device.sync.exists("/data/local/tmp/c")
+    assert device.window_size() == (1080, 2400)
+    assert device.screenshot(error_ok=False).size == (1080, 2400)
+    assert "<hierarchy" in device.dump_hierarchy()
+    assert device.prop.model == "Lantern One"
