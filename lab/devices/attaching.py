@@ -28,7 +28,7 @@ def attach(server: Server, serial: str, seconds: float) -> str:
         return _only(phones)
     if is_address(serial) and _state(phones, serial) != ON_LINE:
         said = server.connect(serial, seconds)
-        if "connected to" not in said.casefold() or "failed" in said.casefold():
+        if not any(words in said for words in ("connected to", "failed to authenticate")):
             raise LabError(
                 f"phone {serial}",
                 f"adb cannot connect to it ({plain(said.strip(), lines=False)}).",

@@ -67,7 +67,9 @@ def some(line: socket.socket, count: int, deadline: Deadline, who: str, *, sent:
 def broken(who: str, error: OSError, deadline: Deadline, *, sent: bool) -> Trouble:
     """What went wrong with a line, as a sentence."""
     if isinstance(error, TimeoutError):
-        return Trouble(who, f"did not answer within {deadline.seconds:g} s.", "It may be busy or away.", sent=sent)
+        return Trouble(
+            who, f"did not answer within {round(deadline.seconds, 1):g} s.", "It may be busy or away.", sent=sent
+        )
     return Trouble(who, f"the line to it broke ({plain(error.strerror or str(error), lines=False)}).", sent=sent)
 
 
