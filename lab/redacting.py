@@ -6,6 +6,7 @@ Pure: events go in and come out; the pictures are painted, and the originals des
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import msgspec
@@ -77,6 +78,27 @@ def plan(runs: Iterable[Sequence[AnyEvent]], boxes: Mapping[str, tuple[Bounds, .
     for events in runs:
         paints |= dict.fromkeys(_made_for_models(events, paints), (EVERYTHING,))
     return Plan(paints, dict(boxes), cloak.words, len(unseen - set(paints)))
+
+
+def spread(events: Sequence[AnyEvent], planned: Plan, alike: Callable[[str, str, Bounds], bool]) -> Plan:
+    """The plan, and in each next or previous picture what was painted for its words and still looks the same there.
+
+    A tree holds nothing of what lies dimmed behind a dialog, where the words can still be read. `alike` compares a part
+    of two pictures; where the tree tells of other texts at that place, it is believed.
+    """
+    paints = dict(planned.paints)
+    seen = [one for event in events if not isinstance(event, Asked) for one in observations(event) if one.image]
+    for way in (seen, seen[::-1]):
+        along: set[Bounds] = set()
+        for before, now in pairwise(way):
+            first, second = before.image or "", now.image or ""
+            own = set(planned.paints.get(first, ())) - set(planned.boxes.get(first, ())) - {EVERYTHING}
+            candidates = {part for part in own | along if first != second and not texts_under(now.tree, [part])}
+            along = {part for part in candidates if alike(first, second, part)}
+            new = tuple(sorted(along - set(paints.get(second, ()))))
+            if new:
+                paints[second] = (*paints.get(second, ()), *new)
+    return planned._replace(paints=paints)
 
 
 def _made_for_models(events: Sequence[AnyEvent], paints: Mapping[str, object]) -> set[str]:

@@ -12,7 +12,7 @@ from lab.design.revision import VERSION as DESIGN_VERSION
 from lab.design.revision import Revision, Subject, subject_of
 from lab.errors import LabError
 from lab.records import Blob, Imported, Tombstone, Verdict
-from lab.redacting import Plan, Redactor, boxes_of, plan
+from lab.redacting import Plan, Redactor, boxes_of, plan, spread
 from lab.review import Review
 from lab.stamp import now, uuid7
 from lab.task import Actor
@@ -21,6 +21,7 @@ from lab.uitree import Bounds
 from lab.wire import decode, encode, escape_surrogates
 from store import rows
 from store.erasing import Destroyed, Eraser
+from store.likeness import Likeness
 from store.painting import painted, tells_more
 from store.store import Store
 
@@ -115,6 +116,8 @@ def _widened(
     while True:
         runs |= {id: _run(store, id) for id in todo}
         planned = plan((run.events for run in runs.values()), boxes, words)
+        for run in runs.values():
+            planned = spread(run.events, planned, Likeness(store.blob))
         others = {id for sha256 in planned.paints for id in store.users(sha256)} - set(runs)
         if not others:
             return runs, planned

@@ -15,13 +15,13 @@ from lab.errors import LabError
 from lab.records import Blob, Imported
 from lab.task import Actor
 from lab.trace import AnyEvent, Ended, Forked, Started, Step
-from lab.turn import Prompt
-from lab.uitree import Bounds
+from lab.turn import Observation, Prompt
+from lab.uitree import Bounds, Node, UiTree
 from store.exporting import export_runs
 from store.importing import import_paths
 from store.redaction import Redacted, redact
 from store.store import Store
-from tests.demonstrations import DEMO, MAIL, NAME, PHONE, SCREENS, demonstration, drawn, row
+from tests.demonstrations import DEMO, MAIL, NAME, PHONE, SCREENS, SIZE, demonstration, drawn, row
 
 BY = Actor("human", "D01")
 NUMBER = Bounds(10, 200, 351, 261)
@@ -240,3 +240,27 @@ def test_what_fails_half_way_leaves_the_file_and_its_triggers_as_they_were(
     assert store.check() == []
     with pytest.raises(sqlite3.IntegrityError, match="append-only"):
         store._connection().execute("DELETE FROM event")
+
+
+def test_words_dimmed_behind_a_dialog_that_the_tree_leaves_out_are_painted_too(store: Store) -> None:
+    events = list(demonstration().events)
+    with Image.open(io.BytesIO(drawn(SCREENS[0]).data)) as opened:
+        dim = opened.convert("RGB").point(lambda value: value // 2)
+    dim.paste((250, 250, 250), (0, 400, 360, 800))
+    out = io.BytesIO()
+    dim.save(out, "PNG")
+    shot = Blob(out.getvalue(), "image/png")
+    step = events[2]
+    assert isinstance(step, Step)
+    seen = Observation(shot.sha256, SIZE, UiTree((Node(Bounds(0, 400, 360, 800), "Discard?"),)))
+    events[2] = msgspec.structs.replace(step, before=seen)
+    store.import_run(Imported(events, {**demonstration().images, shot.sha256: shot}, []))
+    done = covered(store, PHONE)
+    assert_gone(store, pictures=(shot,))
+    image = store.trace(done.replaced[DEMO]).steps[1].before.image
+    blob = store.blob(image or "")
+    assert blob is not None
+    picture = Image.open(io.BytesIO(blob.data))
+    assert picture.getpixel((30, 225)) == (0, 0, 0)
+    assert picture.getpixel((30, 145)) == dim.getpixel((30, 145)) != (0, 0, 0)
+    assert picture.getpixel((30, 500)) == (250, 250, 250)
