@@ -90,7 +90,8 @@ def test_raw_streams_have_no_headers(services: Services, start: Start) -> None:
 def test_a_screen_that_does_not_change_falls_silent_and_is_alive(services: Services, start: Start) -> None:
     client = start("3.3.3", "max_size=400")
     client.greet()
-    assert 1 < client.until(TimeoutError, patience=1.0) <= 12
+    client.picture()
+    assert client.until(TimeoutError, patience=1.0) <= 10
     display(services).awake = False
     assert sees(client, 0)
 
