@@ -29,11 +29,19 @@ class Terminal:
     def __init__(self, args: list[str], home: Path) -> None:
         self._main, side = pty.openpty()
         fcntl.ioctl(side, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, COLUMNS, 0, 0))
+        size = {"COLUMNS": str(COLUMNS), "LINES": str(ROWS)}  # a test's own would count for more than the pty's
         kinds = {f"XDG_{kind}_HOME": str(home / kind.lower()) for kind in ("DATA", "CONFIG", "CACHE")}
         self._program = subprocess.Popen(
             [sys.executable, "-m", "lab.cli", *args],
             cwd=Path(__file__).parents[3],
-            env={**os.environ, **kinds, "TERM": "xterm-256color", "COLORTERM": "truecolor", "LC_ALL": "C.UTF-8"},
+            env={
+                **os.environ,
+                **size,
+                **kinds,
+                "TERM": "xterm-256color",
+                "COLORTERM": "truecolor",
+                "LC_ALL": "C.UTF-8",
+            },
             stdin=side,
             stdout=side,
             stderr=side,

@@ -1,0 +1,95 @@
+"""How a recording looks, at 80x24 and 120x40; `pytest --snapshot-update` renews the pictures after a look at them."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+
+from lab.settings import Settings
+from lab.spec import PERSON, Spec
+from lab.task import Task
+from screens.app import LabApp, Opening
+from screens.phone.mirror import Mirror
+from screens.record.intent import Asking, IntentScreen
+from store.store import Store
+
+SIZES = [(80, 24), (120, 40)]
+
+
+@pytest.fixture(autouse=True)
+def _still(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The picture is as old as it will ever be."""
+    monkeypatch.setattr(Mirror, "age_text", "live")
+
+
+async def rests(app: Any, pilot: Any, ready: Callable[[], bool]) -> None:
+    """Waits until this holds and all is drawn."""
+    for _ in range(800):
+        await pilot.pause(0.01)
+        if app.is_running and app.record.is_mounted and ready():
+            for field in app.record.query("Input, TextArea"):
+                field.cursor_blink = False
+            mirror = app.record.query_one(Mirror)
+            if mirror.settled and mirror.fit is not None:
+                await pilot.pause()
+                return
+    raise AssertionError("the screen never came to rest")
+
+
+def driven(app: Any, *parts: tuple[list[str], Callable[[], bool]]) -> Callable[[Any], Awaitable[None]]:
+    """Presses each part's keys once the phone is the person's, and waits for what it leads to."""
+
+    async def drive(pilot: Any) -> None:
+        for keys, then in parts:
+            await rests(app, pilot, lambda: app.desk.ready)
+            await pilot.press(*keys)
+            await rests(app, pilot, then)
+
+    return drive
+
+
+def ways(app: Any) -> list[tuple[list[str], Callable[[], bool]]]:
+    """Two steps, the second a slip."""
+    return [
+        (["slash", "1", "enter"], lambda: app.listed.count == 1),
+        (["h", "enter"], lambda: app.listed.count == 2),
+        (["x"], lambda: bool(app.listed.slips)),
+    ]
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_an_act_is_held(recording: Any, snap_compare: Any, size: tuple[int, int]) -> None:
+    app = recording(still=True)
+    drive = driven(app, *ways(app), (["slash", "3"], lambda: app.line == "Tap Send"))
+    assert snap_compare(app, terminal_size=size, run_before=drive)
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_what_can_be_tapped_is_listed(recording: Any, snap_compare: Any, size: tuple[int, int]) -> None:
+    app = recording(still=True)
+    drive = driven(app, (["slash", "down"], lambda: app.shows("2› Amount")))
+    assert snap_compare(app, terminal_size=size, run_before=drive)
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_the_phones_keys_stand_ready(recording: Any, snap_compare: Any, size: tuple[int, int]) -> None:
+    app = recording(still=True, seat="participant")
+    assert snap_compare(app, terminal_size=size, run_before=driven(app, ([], lambda: app.shows("Touch the phone"))))
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_the_form(store: Store, snap_compare: Any, size: tuple[int, int]) -> None:
+    asking = Asking(Spec(Task("demo-1", "general"), agent=PERSON))
+    app = LabApp(store, Settings(), Opening("live", ask=asking))
+
+    async def asked(pilot: Any) -> None:
+        for _ in range(400):
+            await pilot.pause(0.01)
+            if isinstance(app.screen, IntentScreen) and app.screen.query("#intent-text"):
+                app.screen.query_one("#intent-text").cursor_blink = False  # type: ignore[attr-defined]
+                await pilot.pause()
+                return
+
+    assert snap_compare(app, terminal_size=size, run_before=asked)
