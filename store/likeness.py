@@ -11,12 +11,16 @@ from lab.records import Blob
 from lab.uitree import Bounds
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
     from PIL.Image import Image
 
-_LEAST = 0.8
-"""Correlation of brightness from which on two parts are alike; another text on the same ground stays well below."""
+_LEAST = 0.85
+"""Correlation of brightness from which on two pieces are alike; another text on the same ground stays well below."""
 _FLAT = 2.0
-"""Standard deviation of brightness, 0 to 255, below which a part shows nothing."""
+"""Standard deviation of brightness, 0 to 255, below which a piece shows nothing."""
+_EDGE = 0.2
+"""The share of a part's height, above and below, that is left out: its frame, or what begins to lie over it."""
 _KEPT = 4
 
 
@@ -28,22 +32,20 @@ class Likeness:
         self._grey: OrderedDict[str, Image | None] = OrderedDict()
 
     def __call__(self, first: str, second: str, part: Bounds) -> bool:
-        """Whether both pictures, of the same size, show the same in this part."""
+        """Whether both pictures, of the same size, show the same in a piece of this part that shows anything."""
         import numpy as np
 
         one, other = self._picture(first), self._picture(second)
         if one is None or other is None or one.size != other.size:
             return False
         box = part.cut(Bounds(0, 0, *one.size))
-        if not box.area:
-            return False
         a, b = (
             np.asarray(image.crop((box.left, box.top, box.right, box.bottom)), np.float64) for image in (one, other)
         )
-        spread = float(a.std()), float(b.std())
-        if min(spread) < _FLAT:
-            return False
-        return float(((a - a.mean()) * (b - b.mean())).mean()) / (spread[0] * spread[1]) >= _LEAST
+        edge = int(box.height * _EDGE)
+        a, b = a[edge : box.height - edge], b[edge : box.height - edge]
+        wide = max(8, box.height)
+        return any(_alike(a[:, at : at + wide], b[:, at : at + wide]) for at in range(0, box.width, wide))
 
     def _picture(self, sha256: str) -> Image | None:
         if sha256 not in self._grey:
@@ -64,3 +66,13 @@ class Likeness:
                 return opened.convert("L")
         except (OSError, ValueError, SyntaxError, Image.DecompressionBombError):
             return None
+
+
+def _alike(a: NDArray[np.float64], b: NDArray[np.float64]) -> bool:
+    """Whether brightness goes up and down alike in two pieces, however dim either is."""
+    if not a.size:
+        return False
+    one, other = float(a.std()), float(b.std())
+    if min(one, other) < _FLAT:
+        return False
+    return float(((a - a.mean()) * (b - b.mean())).mean()) / (one * other) >= _LEAST
