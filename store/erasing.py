@@ -13,6 +13,8 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import msgspec
+
 from lab.errors import LabError
 from lab.records import Tombstone
 from lab.wire import decode
@@ -60,7 +62,12 @@ class Eraser:
         return Destroyed(rows, len(gone), size)
 
     def bury(self, stone: Tombstone) -> None:
-        """Remembers that a run was erased: it is not taken in again."""
+        """Remembers that a run was erased: it is not taken in again, nor is what it stood in the place of."""
+        earlier = self.db.execute("SELECT body FROM tombstone WHERE replaced_by = ?", (stone.trace,)).fetchall()
+        for (body,) in earlier:
+            one = msgspec.structs.replace(_stone(body), replaced_by=stone.replaced_by)
+            self.db.execute("DELETE FROM tombstone WHERE trace = ?", (one.trace,))
+            self.db.execute(TOMBSTONE, tombstone_row(one))
         self.db.execute(TOMBSTONE, tombstone_row(stone))
 
     def _used(self, sha256: str) -> bool:
@@ -121,12 +128,12 @@ class Erasing:
     def tombstone(self, trace_id: str) -> Tombstone | None:
         """What stays of a run that was erased; None where it was not."""
         found = self._rows_in("tombstone", "SELECT body FROM tombstone WHERE trace = ?", trace_id)
-        return decode(found[0][0], Tombstone, "a tombstone in the file", newest=1) if found else None
+        return _stone(found[0][0]) if found else None
 
     def replaced_by(self, trace_id: str) -> list[Tombstone]:
         """The runs in whose place this one stands."""
         found = self._rows_in("tombstone", "SELECT body FROM tombstone WHERE replaced_by = ? ORDER BY trace", trace_id)
-        return [decode(body, Tombstone, "a tombstone in the file", newest=1) for (body,) in found]
+        return [_stone(body) for (body,) in found]
 
     def used(self, trace_id: str) -> list[str]:
         """The sha256 of every picture and phone state that a run refers to."""
@@ -135,3 +142,7 @@ class Erasing:
     def users(self, sha256: str) -> list[str]:
         """The runs that refer to a picture or a phone state."""
         return [id for (id,) in self._read("SELECT trace FROM use WHERE sha256 = ? ORDER BY trace", sha256)]
+
+
+def _stone(body: str) -> Tombstone:
+    return decode(body, Tombstone, "a tombstone in the file", newest=1)

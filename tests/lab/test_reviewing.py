@@ -7,9 +7,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import jsonschema
+import msgspec
 import pytest
 
 from lab.cli import main
+from lab.output import schemas
 from store.store import Store
 from tests.demonstrations import DEMO, MAIL, NAME, demonstration
 
@@ -29,6 +32,10 @@ def run(tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes], monkeypatch:
         code = main([*args, "--db", str(tmp_path / "lab.db"), *(["--json"] if json_out else [])])
         out = capsysbinary.readouterr()
         text = out.out.decode() + ("" if json_out else out.err.decode())
+        if json_out and code == 0 and args[0] in ("review", "privacy", "export"):
+            listed = f"{args[0]}-list" if "--list" in args else f"{args[0]}-show" if args[0] == "privacy" else args[0]
+            listed = args[0] if {"--text", "--box", "--clear", "--wipe"} & set(args) else listed
+            jsonschema.Draft202012Validator(msgspec.json.schema(schemas()[listed])).validate(json.loads(text))
         return code, json.loads(text) if json_out else text
 
     return call

@@ -11,11 +11,12 @@ import pytest
 from PIL import Image
 
 from lab.cloak import MASK
+from lab.design.revision import Design, Subject, first_draft, subject_of
 from lab.errors import LabError
-from lab.records import Blob, Imported
-from lab.task import Actor
-from lab.trace import AnyEvent, Ended, Forked, Started, Step
-from lab.turn import Observation, Prompt
+from lab.records import Blob, Imported, Verdict, numbered
+from lab.task import Actor, InformationUnit
+from lab.trace import Acting, Answered, AnyEvent, Asked, Ended, Forked, Started, Step
+from lab.turn import Action, Observation, Prompt, Proposed, Question, Reply
 from lab.uitree import Bounds, Node, UiTree
 from store.exporting import export_runs
 from store.importing import import_paths
@@ -264,3 +265,64 @@ def test_words_dimmed_behind_a_dialog_that_the_tree_leaves_out_are_painted_too(s
     assert picture.getpixel((30, 225)) == (0, 0, 0)
     assert picture.getpixel((30, 145)) == dim.getpixel((30, 145)) != (0, 0, 0)
     assert picture.getpixel((30, 500)) == (250, 250, 250)
+
+
+def test_designs_that_quote_a_run_are_covered_and_name_the_new_one(store: Store) -> None:
+    store.import_run(demonstration())
+    subject = subject_of(store.asked_in(DEMO))
+    unit = InformationUnit("number", "The number", f"it is {PHONE}")
+    design = Design(units=(unit,), evidence={"units/number": (f"{DEMO}@1",)})
+    store.append_revision(first_draft(subject, BY, design, f"drafted for {NAME}"))
+    elsewhere = first_draft(Subject("another", "0" * 16), BY, Design(units=(unit,)), "")
+    store.append_revision(elsewhere)
+    done = covered(store, PHONE, NAME)
+    assert_gone(store, PHONE, NAME)
+    assert done.designs == 2
+    (head,) = store.design_heads(subject_of(store.asked_in(done.replaced[DEMO])))
+    assert head.design.evidence == {"units/number": (f"{done.replaced[DEMO]}@1",)}
+    assert (head.design.units[0].value, head.note) == (f"it is {MASK}", f"drafted for {MASK}")
+    assert store.design_heads(subject) == []
+    assert store.design_heads(elsewhere.subject)[0].id == elsewhere.id
+
+
+def test_acts_slips_questions_and_replies_are_covered_too(store: Store) -> None:
+    one = demonstration()
+    first, *steps, end = one.events
+    question, reply = Question("q", "ask", f"Is it {MAIL}?"), Reply("q", MAIL.upper(), BY, draft=f"not {MAIL}")
+    asked = Asked(index=0, question=question, proposed=Proposed(Action("ask_user", text=question.text)))
+    act = Acting(index=1, action=Action("input_text", text=MAIL))
+    events = numbered([first, asked, Answered(index=0, reply=reply), steps[0], act, *steps[1:], end])
+    store.import_run(Imported(events, one.images, [Verdict("said", MAIL, f"{MAIL}!", {MAIL: [MAIL]})]))
+    done = covered(store, MAIL)
+    assert_gone(store, MAIL)
+    new = list(store.events(done.replaced[DEMO]))
+    assert isinstance(new[2], Answered)
+    assert (new[2].reply.text, new[2].reply.draft) == (MASK, f"not {MASK}")
+    assert store.verdicts(done.replaced[DEMO]) == [Verdict("said", MASK, f"{MASK}!", {MASK: [MASK]})]
+
+
+def test_what_was_replaced_twice_never_comes_back_either(store: Store, tmp_path: Path) -> None:
+    store.import_run(demonstration())
+    second = covered(store, MAIL).replaced[DEMO]
+    third = redact(store, second, BY, boxes={}, words=[PHONE]).replaced[second]
+    assert [stone.trace for stone in store.replaced_by(third)] == sorted([DEMO, second])
+    export_runs(store, [third], tmp_path / "out")
+    with Store.open(tmp_path / "other.db") as other:
+        assert import_paths(other, [tmp_path / "out"]).imported == 1
+        with pytest.raises(LabError, match=f"was redacted as run {third}"):
+            other.import_run(demonstration())
+
+
+def test_a_file_that_another_program_reads_is_wiped_later(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    store.import_run(demonstration())
+    reader = sqlite3.connect(store.path)
+    reader.execute("BEGIN")
+    reader.execute("SELECT * FROM trace").fetchall()
+    monkeypatch.setattr("store.erasing.BUSY_SECONDS", 0.0)
+    store._connection().execute("PRAGMA busy_timeout = 0")
+    with pytest.raises(LabError, match="in no table, but not yet wiped"):
+        covered(store, NAME)
+    assert not store.holds(DEMO)
+    reader.close()
+    store.wipe()
+    assert_gone(store, NAME)
