@@ -275,7 +275,8 @@ def _all(home: Path, options: argparse.Namespace) -> Iterator[dict[str, Any]]:
 def _told(row: dict[str, Any]) -> str:
     return (
         f"{row['reader']:9} {row['grid']:>6} scrolling {row['scroll_cpu'] * 100:5.1f} % CPU, "
-        f"{row['scroll_rate']:4.1f} /s, {row['bytes_a_frame'] / 1000:6.1f} kB a picture, static {row['static_cpu'] * 100:4.1f} %, "
+        f"{row['scroll_rate']:4.1f} /s, {row['bytes_a_frame'] / 1000:6.1f} kB a picture, "
+        f"static {row['static_cpu'] * 100:4.1f} %, "
         f"tap p50 {row['tap_p50_ms']:5.1f} p95 {row['tap_p95_ms']:5.1f} ms ({row['lost']} lost)"
     )
 

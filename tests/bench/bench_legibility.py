@@ -6,7 +6,10 @@ that it does not write). Shares are of the found, so both counts are printed. A 
 than its box has columns times rows. It is *read* when its characters, blanks aside, stand in the painted cells in
 order, beginning no more than two rows and four columns from its box.
 
-    python -m tests.bench.bench_legibility [--json]
+Of the pictures: each as it is, and, at 45x25 cells, as a scrcpy video of it comes: smaller, coded as H.264, decoded,
+its tree still counted in the phone's own pixels.
+
+    python -m tests.bench.bench_legibility [--json] [--missed] [--every N]
 """
 
 from __future__ import annotations
@@ -16,6 +19,8 @@ import io
 import json
 import sys
 from collections.abc import Iterator
+from fractions import Fraction
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -30,6 +35,8 @@ from screens.phone.reading import Found
 from screens.phone.shot import Shot, View
 
 TRACES = Path(__file__).parents[2].parent / "shared" / "traces" / "appagent"
+VIDEOS = (288, 360, 540, 720)
+"""Widths of videos that are looked at, in pixels; heights as multiples of 8."""
 VIEWS = {
     "45x25 wide": View((45, 25), zoom="wide"),
     "45x25 fit": View((45, 25)),
@@ -69,12 +76,31 @@ def embedded() -> Iterator[tuple[str, Image.Image, UiTree]]:
                 yield name, image.convert("RGB"), seen.tree
 
 
-def count(screens: list[tuple[str, Image.Image, UiTree]], view: View, missed: list[str]) -> Count:
+def filmed(image: Image.Image, width: int) -> Image.Image:
+    """A picture as the first frame of a video of that width gives it back."""
+    import av
+    import numpy as np
+    from av.video.codeccontext import VideoCodecContext
+
+    small = image.resize((width, round(width * image.height / image.width / 8) * 8), Image.Resampling.BILINEAR)
+    encoder, decoder = VideoCodecContext.create("libx264", "w"), VideoCodecContext.create("h264", "r")
+    assert isinstance(encoder, VideoCodecContext)
+    assert isinstance(decoder, VideoCodecContext)
+    encoder.width, encoder.height, encoder.pix_fmt = *small.size, "yuv420p"
+    encoder.time_base, encoder.options = Fraction(1, 60), {"preset": "ultrafast", "tune": "zerolatency"}
+    coded = encoder.encode(av.VideoFrame.from_ndarray(np.asarray(small), format="rgb24"))
+    packets = [*coded, *encoder.encode(None), None]
+    frames = [frame for packet in packets for frame in decoder.decode(packet)]
+    return Image.fromarray(frames[0].to_ndarray(format="rgb24"))
+
+
+def count(screens: list[tuple[str, Image.Image, UiTree]], view: View, missed: list[str], video: int = 0) -> Count:
     """What can be read of some screens in a view; adds what fits and cannot to `missed`."""
     total = Count()
     for name, image, tree in screens:
         painter = Painter()
-        painted = painter.paint(Shot(image.tobytes(), image.size, tree), view)
+        picture = filmed(image, video) if video else image
+        painted = painter.paint(Shot(picture.tobytes(), picture.size, tree, space=image.size), view)
         where = painted.fit
         assert where is not None
         lines = _lines(painted, painter)
@@ -140,13 +166,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--missed", action="store_true", help="also print each text that fits and cannot be read")
+    parser.add_argument("--every", type=int, default=1, help="of the embedded phone's screens, only each so-manieth")
     options = parser.parse_args()
-    sources = {"real": list(real()), "embedded": list(embedded())}
+    sources = {"real": list(real()), "embedded": list(islice(embedded(), 0, None, options.every))}
+    views = [(name, view, 0) for name, view in VIEWS.items()]
+    views += [(f"45x25 {width}", VIEWS["45x25 wide"], width) for width in VIDEOS]
     results: list[dict[str, Any]] = []
     for source, screens in sources.items():
-        for name, view in VIEWS.items():
+        for name, view, video in views:
             missed: list[str] = []
-            total = count(screens, view, missed)
+            total = count(screens, view, missed, video)
             results.append({"source": source, "view": name, "screens": len(screens), **total._asdict()})
             if not options.json:
                 print(_told(results[-1]))
