@@ -20,6 +20,7 @@ from lab.devices.stream import Stream
 from lab.devices.tracker import Tracker
 from lab.devices.videos import Videos
 from lab.errors import LabError
+from lab.hiding import tree_without
 from lab.seams import Frame, Screen, Trouble
 from lab.trace import DeviceInfo
 from lab.turn import Action, Point
@@ -141,7 +142,8 @@ class AdbPhone:
         """The tree for the stream, which stands back while a run observes."""
         if self._observing.is_set():
             raise Trouble(self.shell.who, "is being observed.")
-        return self._dumper.tree(1)
+        tree = self._dumper.tree(1)
+        return tree_without(tree) if tree is not None else None
 
     def _ping(self) -> None:
         self.shell.raw(":")
@@ -175,10 +177,11 @@ class AdbPhone:
     # -- its line --------------------------------------------------------------------------------------------
 
     def _open(self, service: str, seconds: float) -> socket.socket:
-        if self._closed.is_set():
-            raise Trouble(f"phone {self.serial}", "was let go of.")
         line = self._server.open(self.serial, service, seconds)
         self._lines.add(line)
+        if self._closed.is_set():
+            hang_up(line)
+            raise Trouble(f"phone {self.serial}", "was let go of.", sent=True)
         return line
 
     def _away(self) -> bool:

@@ -35,7 +35,7 @@ class Videos:
         self._session: Scrcpy | None = None
         self._streams = 0
         self._failures = Failures()
-        self._why = "" if via != "screencap" else "as was asked for"
+        self._plan, self._why = _planned(via)
         self._closed = False
         self._source: Source | None = None
 
@@ -44,7 +44,7 @@ class Videos:
         """How pictures come now, or would come, in a few words."""
         if self._source is not None:
             return self._source.via
-        return f"screencap ({self._why})" if self._why else "scrcpy, once it is looked at"
+        return f"screencap ({self._why})" if self._why else self._plan
 
     @property
     def session(self) -> Scrcpy | None:
@@ -116,7 +116,7 @@ class Videos:
             except LabError as error:
                 if self._wanted == "scrcpy":
                     raise
-                self._why = _NO_SERVER if "there is no" in error.message else _in_short(error)
+                self._why = _in_short(error)
         return Captures(self._shell, self._fps, self._why)
 
     def _enter(self) -> Scrcpy:
@@ -130,6 +130,8 @@ class Videos:
                 if self._session is not None:
                     self._session.close()
                 self._session = Scrcpy.start(self._open, max_size=self._size, max_fps=self._fps)
+                if self._closed:
+                    self._session.close()
             self._streams += 1
             return self._session
 
@@ -147,6 +149,20 @@ class Videos:
         self._failures.add(trouble, lasted)
         if self._failures.enough and self._wanted == "auto":
             self._why = f"scrcpy failed: {_in_short(trouble)}"
+
+
+def _planned(via: str) -> tuple[str, str]:
+    """How pictures will come where scrcpy does it, and why it does not, of which one is empty."""
+    from lab.devices.scrcpy_server import find
+
+    if via == "screencap":
+        return "", "as was asked for"
+    try:
+        return f"scrcpy {find().speech.version}", ""
+    except LabError as error:
+        if via == "scrcpy":
+            return "scrcpy", ""
+        return "", _NO_SERVER if "there is no" in error.message else _in_short(error)
 
 
 def _in_short(error: LabError) -> str:

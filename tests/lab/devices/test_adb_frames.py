@@ -113,8 +113,9 @@ def test_video_is_small_and_counted_in_the_phones_own_pixels(rig: Rig, attach: A
 
 
 def test_without_a_server_it_says_what_would_fetch_one(attach: Attach, monkeypatch: pytest.MonkeyPatch) -> None:
-    phone = attach(via="auto")
     monkeypatch.delenv("SCRCPY_SERVER_PATH")
+    monkeypatch.setenv("PATH", "")
+    phone = attach(via="auto")
     with watching(phone) as seen:
         seen.wait(settled)
     assert phone.via == "screencap (no scrcpy server: `hitlab device scrcpy` fetches one)"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import re
 import subprocess
 
@@ -10,8 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lab.devices.shell import line_of, quoted
-from lab.devices.typing import commands, joined, pieces
+from lab.devices.typing import Typist, commands, joined, pieces
 from lab.errors import LabError
+from tests.lab.devices.answering import answering
 
 HARD = 'it\'s "50%" off; rm -rf $HOME & `id` \\ %s %%s !x\n-n'
 words = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=80)
@@ -74,3 +76,37 @@ def test_long_texts_are_sent_in_lines_that_every_phone_takes() -> None:
     lines = list(joined(list(commands("it's a long day\n" * 2000))))
     assert len(lines) > 1
     assert max(map(len, lines)) < 4096
+
+
+def phone(keyboard: str, sent: list[str]) -> Typist:
+    """A typist on a phone with that keyboard and no scrcpy, which notes what it is sent."""
+
+    def answer(command: str) -> bytes:
+        sent.append(command)
+        said = f"{keyboard}\n" if "default_input_method" in command else "Broadcast completed: result=0\n"
+        return f"{said}\nhitlab:exit:0\n".encode()
+
+    return Typist(answering(answer), lambda text: False)
+
+
+@pytest.mark.parametrize("text", ["你好 🙂\n$HOME", "ü" * 500])
+def test_an_adb_keyboard_that_is_set_up_types_any_text(text: str) -> None:
+    sent: list[str] = []
+    typist = phone("com.android.adbkeyboard/.AdbIME", sent)
+    typist.type(text)
+    coded = re.findall(r"ADB_INPUT_B64 --es msg '?([A-Za-z0-9+/=]+)", "\n".join(sent))
+    assert "".join(base64.b64decode(one).decode() for one in coded) == text
+    assert typist.typed_by == "ADB keyboard"
+
+
+def test_another_keyboard_types_none_but_ascii() -> None:
+    with pytest.raises(LabError, match="English keyboard"):
+        phone("com.google.android.inputmethod.latin/.LatinIME", []).type("ü")
+
+
+def test_the_lines_of_a_field_of_one_line_are_joined() -> None:
+    sent: list[str] = []
+    phone("", sent).type("one\ntwo\n", False)
+    assert len(sent) == 1
+    assert "input text 'one%stwo'" in sent[0]
+    assert "keyevent" not in sent[0]
