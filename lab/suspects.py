@@ -14,7 +14,9 @@ from lab.uitree import Bounds
 Looks = Literal["e-mail", "card", "phone", "code", "name", "password"]
 
 _EMAIL = re.compile(r"[\w.+-]{1,64}@[\w-]+(?:\.[\w-]+)+")
-_NUMBER = re.compile(r"(?<![\w.,:/])\+?\(?\d(?:[\s().\-]{0,2}\d){6,18}(?![\w])")
+_NUMBER = re.compile(
+    r"(?<![\w.,:/$€£¥-])(?!\d{4}-\d\d-\d\d|\d{1,2}[.-]\d{1,2}[.-]\d{4})\+?\(?\d(?:[\s().\-]{0,2}\d){6,18}(?![\w])"
+)
 _CODE = re.compile(r"(?<![\w.,:$€£¥-])\d{4,8}(?![\w.,:%])")
 _CODE_WORDS = re.compile(r"\b(?:code|pin|otp|passcode|password|verification|verify|2fa)\b", re.I)
 _CARD_DIGITS = range(13, 20)

@@ -38,6 +38,8 @@ MOST_LINE = 64 * 1024**2
 MOST_LINES = 4_000_000
 ID = re.compile(r"[0-9A-Za-z][0-9A-Za-z_-]{0,63}")
 """What a run's id may be here: it names a folder."""
+_UNFINISHED = re.compile(r"\..+\.part-\d+")
+"""A folder that an export is still writing, or was cut off at."""
 SHA256 = re.compile(r"[0-9a-f]{64}")
 
 
@@ -204,6 +206,6 @@ JSONL = Format(
     name=NAME,
     is_run_folder=lambda names: FILE in names,
     is_file=lambda path: path.name == FILE and path.is_file(),
-    skips_folder=lambda name: name == BLOBS or name.endswith(".part"),
+    skips_folder=lambda name: _UNFINISHED.fullmatch(name) is not None,
     read=read,
 )
