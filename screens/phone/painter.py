@@ -13,6 +13,7 @@ from screens.phone import paint
 from screens.phone.controls import clear, states
 from screens.phone.fit import Fit, fit
 from screens.phone.glyphs import TAIL, Codes, glyphs, width_of
+from screens.phone.ground import APART, Ground, differ
 from screens.phone.items import Words
 from screens.phone.motion import Before, Pixels
 from screens.phone.paint import Cells
@@ -30,10 +31,6 @@ if TYPE_CHECKING:
 NO_SCREENSHOT = "no screenshot in this run"
 _PHONE = (1080, 2400)
 """The size of a phone of which nothing is known."""
-_EDGE = 3
-"""A text may cover fewer cells of something than this: the edge of a bubble, not an icon."""
-_APART = 48
-"""Summed over channels: paper that differs by less from what is drawn needs no patch of its own."""
 
 
 class Painted(NamedTuple):
@@ -121,7 +118,7 @@ class Painter:
         self._pixels = pixels
         phone = paint.half_blocks(paint.to_256(pixels) if view.colours <= 256 else paint.rounded(pixels))
         mean = paint.between(phone.fg, phone.bg)
-        texts = self._set(words, things, where, _Room(phone, mean, where))
+        texts = self._set(words, things, where, Ground(phone, mean, where))
         if words and shot.rgb is not None:
             told = states(self.reading.controls, texts, where)
             clear(phone, mean, told, where)
@@ -167,7 +164,7 @@ class Painter:
             return None
         return erased(self._picture.raw, found), [one.words for one in found], self.reading.things
 
-    def _set(self, words: list[Words], things: tuple[Bounds, ...], where: Fit, room: _Room) -> list[Placed]:
+    def _set(self, words: list[Words], things: tuple[Bounds, ...], where: Fit, room: Ground) -> list[Placed]:
         if words != self._placed[0]:
             self._placed = words, typeset(words, things, where, room.reach)
         return self._placed[1]
@@ -195,7 +192,7 @@ class Painter:
         column = start + np.arange(len(codes)) - np.repeat(np.cumsum(counts) - counts, counts)
         ground = mean[row, column - (glyph == TAIL)]
         paper = papers.astype(np.uint32)
-        ground = np.where((flat != 0) & (_differ(ground, paper) > _APART), paint.rounded(paper), ground)
+        ground = np.where((flat != 0) & (differ(ground, paper) > APART), paint.rounded(paper), ground)
         phone.codes[row, column] = glyph
         phone.bg[row, column] = ground
         phone.fg[row, column] = colours.astype(np.uint32)
@@ -248,60 +245,10 @@ def decoded(shot: Shot) -> Shot:
         return shot._replace(stored=None)
 
 
-def _differ(some: Grid, others: Grid) -> NDArray[np.int32]:
-    """Summed difference of packed colours, each from its like."""
-    one, other = np.broadcast_arrays(some, others)
-    a, b = np.ascontiguousarray(one).view(np.uint8), np.ascontiguousarray(other).view(np.uint8)
-    channels = (np.maximum(a, b) - np.minimum(a, b)).reshape(*one.shape, 4)
-    total: NDArray[np.int32] = np.add.reduce(channels, axis=-1, dtype=np.int32)
-    return total
-
-
 def _large(ems: list[float], where: Fit) -> float:
     """The font size from which a text counts as a title and is drawn bold, for a terminal has one size only."""
     usual = sorted(ems)[len(ems) // 3] if ems else 0.0
     return max(1.32 * usual, 0.035 * where.size[0])
-
-
-class _Room:
-    """What of a picture a text may run out over: its own paper and plain ground, no more than an edge of all else."""
-
-    def __init__(self, phone: Cells, mean: Grid, where: Fit) -> None:
-        before = np.concatenate([mean[:, :1], mean[:, :-1]], axis=1)
-        self._uneven = (_differ(phone.fg, phone.bg) > _APART) | (_differ(mean, before) > _APART)
-        self._mean, self._where = mean, where
-        self._rows: dict[int, list[tuple[int, int]]] = {}
-
-    def reach(self, words: Words) -> tuple[int, int]:
-        """The columns that a text may take: from its ink on, both ways, up to the last cell of an edge."""
-        where = self._where
-        row = min(max(int(where.row(words.middle)), 0), where.rows - 1)
-        first = min(max(int(where.column(words.ink.left)), 0), where.cols - 1)
-        last = min(max(int(where.column(words.ink.right)) + 1, 1), where.cols)
-        if not words.flat:
-            return 0, where.cols
-        busy = [column for column, colour in self._row(row) if not _alike(colour, words.paper)]
-        left, right = [c for c in busy if c < first], [c for c in busy if c >= last]
-        return (left[-_EDGE] + 1 if len(left) >= _EDGE else 0), (
-            right[_EDGE - 1] if len(right) >= _EDGE else where.cols
-        )
-
-    def _row(self, row: int) -> list[tuple[int, int]]:
-        """The cells of a row that show more than plain ground: column and colour."""
-        if row not in self._rows:
-            columns = np.flatnonzero(self._uneven[row])
-            self._rows[row] = list(zip(columns.tolist(), self._mean[row, columns].tolist(), strict=True))
-        return self._rows[row]
-
-
-def _alike(one: int, other: int) -> bool:
-    """Whether two packed colours differ by no more than a patch would be needed for."""
-    red, green, blue = (
-        abs((one & 255) - (other & 255)),
-        (one >> 8 & 255) - (other >> 8 & 255),
-        (one >> 16) - (other >> 16),
-    )
-    return red + abs(green) + abs(blue) <= _APART
 
 
 def _join_runs(phone: Cells) -> None:

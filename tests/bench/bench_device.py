@@ -25,11 +25,11 @@ import tempfile
 import termios
 import threading
 import time
-import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from simulators.phone.served.scrcpy_options import stand_in
 from tests.bench.filmed import Filmed
 from tests.simulators.phone.served.rig import AdbServer
 
@@ -258,8 +258,7 @@ def main() -> None:
 
 def _all(home: Path, options: argparse.Namespace) -> Iterator[dict[str, Any]]:
     jar = home / "scrcpy-server-v3.3.4"
-    with zipfile.ZipFile(jar, "w") as made:
-        made.writestr("classes.dex", b"dex\n035\0")
+    jar.write_bytes(stand_in("3.3.4"))
     server = AdbServer(home)
     server.start()
     try:

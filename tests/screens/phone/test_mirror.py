@@ -303,3 +303,37 @@ def test_the_widget_costs_no_numpy_until_a_picture_comes() -> None:
     code = "import sys, screens.phone.mirror; print([m for m in ('numpy', 'PIL') if m in sys.modules])"
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert found.stdout.strip() == "[]"
+
+
+async def test_a_picture_that_is_given_again_is_as_new_and_is_not_painted_again() -> None:
+    app = Framed()
+    async with app.run_test(size=(22, 14)) as pilot:
+        mirror = app.mirror
+        first = frame(picture(), at=time.monotonic() - 7)
+        mirror.show(first)
+        await until(pilot, lambda: mirror.has_class("-stale"))
+        paintings = mirror._newest.paintings
+        mirror.show(first._replace(at=time.monotonic()))
+        await until(pilot, lambda: not mirror.has_class("-stale"))
+        assert mirror._newest.paintings == paintings
+        mirror.show_still(None, None, None)
+        mirror.show(first)
+        await shown(pilot, mirror)
+        assert mirror._newest.paintings > paintings
+
+
+async def test_a_stale_picture_loses_its_colour_until_a_new_one_comes() -> None:
+    app = Framed()
+    async with app.run_test(size=(22, 14)) as pilot:
+        mirror = app.mirror
+        red = frame(picture((220, 40, 40)), at=time.monotonic() - 7)
+        mirror.show(red)
+        await until(pilot, lambda: mirror.has_class("-stale") and mirror.settled)
+        cells = mirror._canvas._cells
+        assert cells is not None
+        assert len({int(cells.bg[6, 10]) >> shift & 255 for shift in (0, 8, 16)}) == 1
+        mirror.show(red._replace(at=time.monotonic()))
+        await until(pilot, lambda: not mirror.has_class("-stale"))
+        cells = mirror._canvas._cells
+        assert cells is not None
+        assert int(cells.bg[6, 10]) & 255 > 200
