@@ -45,7 +45,7 @@ LAYERS: list[tuple[str, ...]] = [
     ("lab.session",),
     ("lab.fork",),
     ("screens",),
-    ("lab.cli", "lab.commands", "lab.output", "lab.tables"),
+    ("lab.cli", "lab.commands", "lab.options", "lab.output", "lab.tables"),
 ]
 """From the ground up: a module may import what lies in lower layers, and of its own layer only its own folder."""
 
