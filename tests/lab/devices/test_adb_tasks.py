@@ -15,8 +15,8 @@ from store.store import Store
 from tests.lab.devices.adb_rig import Attach
 from tests.simulators.phone.served.rig import Rig
 
-TASKS = ("night_mode", "low_battery", "way_for_priya", "choir_weekend")
-"""Settings; a heads-up notice in a proactive one; a text of several lines; a text that is not ASCII."""
+TASKS = ("low_battery", "parcel_fee", "poster_kit")
+"""Two proactive ones that begin with a notice of the system, and one that types a text of several lines."""
 
 
 def spec_of(name: str) -> Spec:
