@@ -19,6 +19,7 @@ from lab.seams import Frame
 from lab.uitree import UiTree
 from screens.phone.canvas import Canvas
 from screens.phone.fit import ZOOMS, Fit, Zoom
+from screens.phone.fit import fit as fit_of
 from screens.phone.marks import Mark
 from screens.phone.newest import Newest
 from screens.phone.shot import Shot, View
@@ -51,7 +52,8 @@ class Mirror(Touchscreen):
     HELP = """
     ## The phone
     A click taps, a held click is a long press, a drag swipes, the wheel scrolls. Words are drawn as real characters
-    over the picture; `o` shows the bare picture, `v` changes the view, and in the enlarged view the arrows move it.
+    over the picture; `o` shows the bare picture, `v` changes the view, and in the enlarged view the arrows move it;
+    the wheel with ctrl enlarges what it is turned over, and back.
     While the border says *keys type*, letters, Enter, Backspace and what is pasted go to the phone instead.
     """
     BINDING_GROUP_TITLE = "Phone"
@@ -100,6 +102,7 @@ class Mirror(Touchscreen):
         self._taken: float | None = None
         self._posted: Shot | None = None
         self._said = ""
+        self._usual: Zoom = "fit"
         self._marks: tuple[Mark, ...] = ()
         self._finger: tuple[Mark, ...] = ()
         self._drawn_at: deque[float] = deque(maxlen=128)
@@ -264,6 +267,19 @@ class Mirror(Touchscreen):
         self.zoom = ZOOMS[(ZOOMS.index(self.zoom) + 1) % len(ZOOMS)]
 
     action_overlay, action_zoom = action_toggle_overlay, action_next_zoom
+
+    def enlarge(self, at: Point | None) -> None:
+        """The enlarged view with a pixel in its middle; None: the view from before."""
+        fit, size = self.fit, self._canvas.size
+        if at is None:
+            self.zoom = self._usual if self.zoom == "2x" else self.zoom
+        elif fit is not None:
+            if self.zoom != "2x":
+                self._usual, self.zoom = self.zoom, "2x"
+            part = fit_of(fit.size, (size.width, size.height), "2x")
+            if part is not None:
+                across, down = (part.x1 - part.x0) / 2, (part.y1 - part.y0) / 2
+                self.pan = max(0, round(at[0] - across)), max(0, round(at[1] - down))
 
     def action_pan(self, across: int, down: int) -> None:
         """Moves the enlarged part by a third of what is seen."""

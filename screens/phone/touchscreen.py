@@ -110,6 +110,10 @@ class Touchscreen(Widget, can_focus=True):
         """Draws where the finger is, or was a moment ago."""
         raise NotImplementedError
 
+    def enlarge(self, at: Point | None) -> None:
+        """Looks closer at what is around a pixel; None: at all of it again."""
+        raise NotImplementedError
+
     # Fingers
 
     def _cell(self, event: events.MouseEvent) -> Offset:
@@ -178,8 +182,11 @@ class Touchscreen(Widget, can_focus=True):
         self._wheel(event, "down")
 
     def _wheel(self, event: events.MouseEvent, direction: Literal["up", "down"]) -> None:
-        at = self._pixel(event)
-        if at is not None:
+        fit, at = self.fit, self._pixel(event)
+        if event.ctrl and fit is not None and (seen := fit.pixel(*self._cell(event))) is not None:
+            event.stop()
+            self.enlarge(seen if direction == "up" else None)
+        elif at is not None:
             event.stop()
             self.post_message(self.Wheeled(self, at, direction))
 

@@ -171,7 +171,6 @@ async def test_a_click_reaches_the_pixel_under_it(size: tuple[int, int]) -> None
             await until(pilot, lambda: bool(app.heard))
             (tap,) = app.heard
             assert isinstance(tap, Mirror.Tapped)
-            assert not tap.long
             assert tap.control is app.mirror
             assert int(tap.at[0] * fit.cols / SIZE[0]) == column
             assert int(tap.at[1] * fit.rows / SIZE[1]) == row
@@ -205,10 +204,13 @@ async def test_holding_is_a_long_press_and_moving_is_a_drag() -> None:
     async with app.run_test(size=(20, 12)) as pilot:
         app.mirror.show(frame(picture()))
         await shown(pilot, app.mirror)
+        await press(pilot, app.mirror, (10, 6), (10, 6), 0.1)
         await press(pilot, app.mirror, (10, 6), (10, 6), 0.9)
         await press(pilot, app.mirror, (10, 9), (10, 2), 0.3)
-        await until(pilot, lambda: len(app.heard) == 2)
-        tap, drag = app.heard
+        await until(pilot, lambda: len(app.heard) == 3)
+        short, tap, drag = app.heard
+        assert isinstance(short, Mirror.Tapped)
+        assert not short.long
         assert isinstance(tap, Mirror.Tapped)
         assert tap.long
         assert isinstance(drag, Mirror.Dragged)

@@ -233,3 +233,21 @@ async def test_while_it_types_its_own_verbs_are_in_the_palette() -> None:
         assert not {"toggle_overlay", "next_zoom", "count"} & reached
         await pilot.press("alt+o")
         assert not app.mirror.overlay
+
+
+async def test_the_wheel_with_ctrl_looks_closer_at_what_is_under_it_and_back() -> None:
+    app = Bench()
+    async with app.run_test(size=(47, 27)) as pilot:
+        mirror = app.mirror
+        mirror.zoom, mirror.interactive = "wide", False
+        await show(pilot, mirror, frame((540, 1200), PHONE))
+        x, y = 30 + mirror.corner.x, 20 + mirror.corner.y
+        mirror.post_message(events.MouseScrollUp(mirror, x, y, 0, -1, 0, False, False, True, x, y, None))
+        await until(pilot, lambda: mirror.zoom == "2x")
+        await until(pilot, lambda: mirror.settled and mirror.fit is not None and mirror.fit.y0 > 0)
+        fit = mirror.fit
+        assert fit is not None
+        assert fit.y0 < 20.5 * 96 < fit.y1
+        assert fit.x0 < 30.5 * 24 < fit.x1
+        mirror.post_message(events.MouseScrollDown(mirror, x, y, 0, 1, 0, False, False, True, x, y, None))
+        await until(pilot, lambda: mirror.zoom == "wide")
