@@ -50,6 +50,8 @@ class Reviews:
         Raises `LabError` where the rules refuse one: one's own recording, a review that was handed in, a third review.
         """
         with self._writing() as db:
+            if not db.execute("SELECT 1 FROM trace WHERE id = ?", (demo.trace,)).fetchone():
+                raise LabError(f"run {demo.trace}", f"is not in {self.path} any more.")
             stands = _rows(db.execute(_OF_RUN, (demo.trace,)).fetchall())
             for row in rows:
                 check_next(demo, stands, row)

@@ -32,10 +32,13 @@ def export(args: argparse.Namespace) -> int:
         else:
             ids = [store.find(id) for id in args.run_ids]
         ids = ids[::-1] if args.all else ids
+        uncleared = len(set(ids) & set(store.uncleared()))
         written: list[str] = []
         size = export_runs(store, ids, out, args.format, reviewed=args.reviewed, on_run=written.append)
     if args.json:
-        print_json(Exported(str(out), args.format, args.reviewed, tuple(written), size))
+        print_json(Exported(str(out), args.format, args.reviewed, tuple(written), size, uncleared))
     else:
         say(f"{len(written)} runs, {size:,} bytes, in {out}" + (" as reviewed" if args.reviewed else ""))
+        if uncleared:
+            say(f"{uncleared} of them nobody has cleared yet: `hitlab privacy --list`")
     return 0

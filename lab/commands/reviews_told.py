@@ -27,13 +27,14 @@ from lab.reviewed import EditRate
 
 
 class Exported(msgspec.Struct, frozen=True):
-    """Runs that were written: `export`."""
+    """Runs that were written: `export`. `uncleared` are demonstrations of which nobody said that nothing is private."""
 
     out: str
     format: str
     reviewed: bool
     runs: tuple[str, ...]
     bytes: int
+    uncleared: int
 
 
 class ReviewLine(msgspec.Struct, frozen=True):

@@ -36,7 +36,12 @@ class Desk:
         self.person = person
         self.demo: Proof = store.proof(trace_id)
         self.size = store.trace(trace_id).device.size
-        self.rows = store.reviews(trace_id)
+        self.rows: list[Review] = []
+        self.load()
+
+    def load(self) -> None:
+        """Reads how it stands now; another person may have said something meanwhile."""
+        self.rows = self.store.reviews(self.demo.trace)
 
     @property
     def sheet(self) -> Sheet:

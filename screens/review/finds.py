@@ -55,7 +55,10 @@ Drag on the phone to draw a box, click to cover what is under the pointer, **w**
             some = ", ".join(str(step + 1) for step in row.steps[:4]) + (" ..." if len(row.steps) > 4 else "")
             steps = f"   step {some}"
         return Content.assemble(
-            (f"{sign} ", style), (f"{what:<10} " if what else " " * 11, "$text-warning"), words, (steps, "$foreground-muted")
+            (f"{sign} ", style),
+            (f"{what:<10} " if what else " " * 11, "$text-warning"),
+            words,
+            (steps, "$foreground-muted"),
         )
 
 

@@ -26,7 +26,7 @@ class Shelf(Lines):
 Each line is a run in which a person worked the phone. **Enter** opens one; **Esc** leaves it, and then the room.
 """
     heading_rows = 1
-    empty = "No demonstration waits here. `hitlab record` makes one."
+    empty = "Reading ..."
 
     def __init__(self) -> None:
         super().__init__(id="shelf", classes="pane")
@@ -35,6 +35,7 @@ Each line is a run in which a person worked the phone. **Enter** opens one; **Es
     def show(self, rows: Sequence[Waiting | Unclear]) -> None:
         """Lists others."""
         self.rows = rows
+        self.empty = "No demonstration waits here. `hitlab record` makes one."
         self.changed()
 
     @property

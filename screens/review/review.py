@@ -56,6 +56,11 @@ class ReviewScreen(DemoRoom):
         unseen = [step for step in self.desk.sheet.unseen if step is not None]
         self.items.cursor = unseen[0] + 1 if unseen else 0
 
+    def reload(self) -> None:
+        if self.desk is not None:
+            self.desk.load()
+        self.renew()
+
     # -- painting --------------------------------------------------------------------------------------------
 
     def renew(self) -> None:

@@ -78,6 +78,10 @@ class DemoRoom(Screen[None]):
         """Lays a demonstration out; raises `LabError` where it cannot be."""
         raise NotImplementedError
 
+    def reload(self) -> None:
+        """Reads what others may have said of it meanwhile."""
+        self.renew()
+
     def renew(self) -> None:
         """Paints everything that hangs on it anew."""
         raise NotImplementedError
@@ -110,6 +114,10 @@ class DemoRoom(Screen[None]):
         """Another person may have done something while another room was looked at."""
         if self.run_id is None:
             self.read_shelf()
+        elif not self.store.holds(self.run_id):
+            self.to_shelf()  # it was redacted meanwhile
+        else:
+            self.tried(self.reload)
 
     # -- opening ---------------------------------------------------------------------------------------------
 
