@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from lab.devices.aside import Aside
 from lab.devices.source import Seen, Source
@@ -14,6 +14,10 @@ from lab.uitree import UiTree
 
 if TYPE_CHECKING:
     import numpy as np
+    from numpy.typing import NDArray
+
+    Pixels: TypeAlias = NDArray[np.uint8]
+    Sums: TypeAlias = NDArray[np.int16]
 
 _LOOK = 0.1
 """Seconds between two looks at `stop` and at the tree while no picture comes."""
@@ -137,20 +141,33 @@ def alike(one: bytes, other: bytes, size: Point) -> bool:
         return True
     import numpy as np
 
-    some = [
-        np.frombuffer(rgb, np.uint8).reshape(size[1], size[0] * 3)[::_CELL].astype(np.int16) for rgb in (one, other)
-    ]
-    if np.abs(some[0] - some[1]).max(initial=0) > _CLEAR:
+    rows = [_rows(rgb, size)[::_CELL].astype(np.int16) for rgb in (one, other)]
+    if np.abs(rows[0] - rows[1]).max(initial=0) > _CLEAR:
         return False
-    return bool(np.abs(_means(one, size) - _means(other, size)).max(initial=0) <= _NOISE)
+    sums = [_sums(_rows(rgb, size)) for rgb in (one, other)]
+    return bool(np.abs(sums[0] - sums[1]).max(initial=0) <= _NOISE * _CELL * _CELL // 2)
 
 
-def _means(rgb: bytes, size: Point) -> np.ndarray[tuple[int, ...], np.dtype[np.float32]]:
-    """The mean colours of a picture's squares."""
+def _rows(rgb: bytes, size: Point) -> Pixels:
     import numpy as np
 
-    wide, high = size[0] // _CELL, size[1] // _CELL
-    pixels = np.frombuffer(rgb, np.uint8).reshape(size[1], size[0], 3)[: high * _CELL, : wide * _CELL]
-    squares = pixels.reshape(high, _CELL, wide, _CELL, 3)[:, ::2, :, ::2]
-    means: np.ndarray[tuple[int, ...], np.dtype[np.float32]] = squares.mean(axis=(1, 3), dtype=np.float32)
-    return means
+    return np.frombuffer(rgb, np.uint8).reshape(size[1], size[0] * 3)
+
+
+def _sums(rows: Pixels) -> Sums:
+    """The sums of a picture's squares, colour by colour, over every second row: half their pixels.
+
+    Added up slice by slice, which takes a tenth of the time that numpy's sums over short axes do.
+    """
+    import numpy as np
+
+    high, wide = rows.shape[0] // _CELL, rows.shape[1] // 3 // _CELL
+    bands = rows[: high * _CELL, : wide * _CELL * 3].reshape(high, _CELL, wide * _CELL * 3)
+    added = bands[:, 0].astype(np.int16)
+    for row in range(2, _CELL, 2):
+        added += bands[:, row]
+    columns = added.reshape(high, wide, _CELL, 3)
+    sums: Sums = columns[:, :, 0].copy()
+    for column in range(1, _CELL):
+        sums += columns[:, :, column]
+    return sums
