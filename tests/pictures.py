@@ -23,14 +23,20 @@ from rich.cells import cell_len
 from textual.pilot import Pilot
 
 from lab.fork import Change, forked
+from lab.recording import to_demonstrate
 from lab.session import Session
 from lab.settings import Settings
-from lab.spec import Spec, brief_of
+from lab.spec import PERSON, Spec, brief_of
 from lab.turn import Action, Proposed
-from screens.app import LabApp, Opening
+from screens.app import LabApp
 from screens.author.author import AuthorScreen
 from screens.live.live import LiveScreen
 from screens.phone.mirror import Mirror
+from screens.record.desk import Desk
+from screens.record.intent import Asking
+from screens.record.record import RecordScreen
+from screens.record.steps import StepList
+from screens.rooms import Opening
 from simulators import library
 from simulators.phone.shots import shots
 from store.store import Store
@@ -64,6 +70,7 @@ def main() -> None:
             "live": (Opening("live", spec=_spec("usual_lunch", "participant")), _asked),
             "proposal": (Opening("live", spec=_spec("morning_coffee", "participant")), _asked),
             "gate": (Opening("live", spec=_spec("flight_alarm", "developer", gate="ask")), _gated),
+            "record": (Opening("live", ask=_asking("Write down how thick the new films are")), _recorded),
             "replay": (Opening("replay", ids[-1], 17), _still),
             "author": (Opening("author", ids[-1], task=library.task("usual_lunch")), _drafted),
             "sent": (Opening("replay", _modelled(store, "usual_lunch"), 7), functools.partial(_pressed, "p")),
@@ -128,7 +135,7 @@ async def _export(store: Store, settings: Settings, opening: Opening, drive: Dri
     async with app.run_test(size=SIZE) as pilot:
         await drive(pilot)
         svg = app.export_screenshot(title="hitlab")
-        if isinstance(app.screen, LiveScreen):
+        if isinstance(app.screen, LiveScreen | RecordScreen):
             app.screen.session.leave()
     return svg
 
@@ -153,6 +160,38 @@ async def _gated(pilot: Pilot[None]) -> None:
         session.gate.approve(waiting)
         await _until(pilot, functools.partial(_another, pilot, waiting))
     await _settled(pilot)
+
+
+def _asking(intent: str) -> Asking:
+    return Asking(Spec(to_demonstrate(None, intent, "office"), agent=PERSON, person="A07"), intent, "office")
+
+
+async def _recorded(pilot: Pilot[None]) -> None:
+    """Opens a note by steps in words, one of them a slip, and holds what is typed into it."""
+    acts = (
+        ["o", *"Notes", "enter"],
+        ["slash", *"garden", "enter"],
+        ["b"],
+        ["slash", *"annealing", "enter"],
+        ["slash", *"film", "enter"],
+    )
+    for number, keys in enumerate(acts):
+        await _until(pilot, functools.partial(_mine, pilot, number))
+        await pilot.press(*keys, "enter")
+        if number == 1:
+            await _until(pilot, functools.partial(_mine, pilot, number + 1))
+            await pilot.press("x")
+    await _until(pilot, functools.partial(_mine, pilot, len(acts)))
+    await pilot.press("t", *"Film D: 38 nm", "enter")
+    await _settled(pilot)
+
+
+def _mine(pilot: Pilot[None], steps: int) -> bool:
+    """Whether the phone is the person's, after so many steps."""
+    screen = pilot.app.screen
+    if not isinstance(screen, RecordScreen):
+        return False
+    return any(desk.ready for desk in screen.query(Desk)) and screen.query_one(StepList).count == steps
 
 
 async def _drafted(pilot: Pilot[None]) -> None:

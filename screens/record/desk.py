@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 import msgspec
 from rich.text import Text
@@ -18,25 +18,15 @@ from textual.widgets import Input, Static
 
 from lab.turn import Action, Proposed
 from lab.uitree import UiTree
-from lab.wording import name_of, suggest, typed_into
+from lab.wording import suggest, typed_into
 from screens.clock import Clock
 from screens.live.choices import Choices
 from screens.live.field import ReplyText
 from screens.live.keys import keys_of
-from screens.record.held import held_words, otherwise, scroll_on, shown, wait_on
+from screens.record.held import otherwise, scroll_on, shown, wait_on
 from screens.record.nodes import NodePicker
 from screens.record.rows import ANSWER, COMPLETE, FinishRow, PhoneKeys, ReasonRow
-
-Stage = Literal["keys", "text", "secret", "line", "finish", "reason", "nodes"]
-Wanted = Literal["input_text", "open_app", "answer", "note"]
-
-_ASKS: dict[Wanted, str] = {
-    "input_text": "Text to type",
-    "open_app": "Which app? Its name, as the phone has it:",
-    "answer": "Your answer:",
-    "note": "Why, in a few words (may stay empty):",
-}
-_TAKE = "Enter takes it; Esc goes back."
+from screens.record.told import Stage, State, Wanted, hint, what
 
 
 class DeskText(ReplyText):
@@ -249,47 +239,11 @@ class Desk(Vertical):
         """What waits, above and below the line that is written in."""
         if not self.is_mounted:
             return
-        self.query_one("#desk-what", Static).update(Text(self._what(), style="bold"))
-        self.query_one("#desk-hint", Static).update(Text(self._hint()))
-
-    def _what(self) -> str:
-        tree = self._tree()
-        match self.stage:
-            case "line" if self.held is not None:
-                return f"Held: {held_words(self.held, tree)}"
-            case "text" | "secret":
-                field = typed_into(tree) if self._wanted == "input_text" else None
-                into = f" into {name_of(field)}:" if field is not None else ", though no field has the cursor:"
-                return _ASKS[self._wanted] + (into if self._wanted == "input_text" else "")
-            case "finish":
-                return "How does it end?"
-            case "reason":
-                return "Why is it impossible?"
-            case "nodes":
-                return "What do you tap?"
-        if not self._ready:
-            return "The phone is at it ..."
-        return "Touch the phone, which acts at once, or:" if self.quick else "Touch the phone, or:"
-
-    def _hint(self) -> str:
+        state = State(self.stage, self.held, self._wanted, self._ready, self.quick)
         nodes = (keys_of(self.screen, "record.nodes") or ["/"])[0]
-        match self.stage:
-            case "line":
-                return f"Enter does it and records this line; Esc drops it.{self._other_hint()}"
-            case "text" | "secret":
-                return _TAKE
-            case "nodes":
-                return "Words find it; Enter, or a digit, takes it; Esc goes back."
-            case "keys" if self._ready:
-                return f"{nodes} lists what can be tapped."
-        return "" if self.stage == "keys" else "Esc goes back."
-
-    def _other_hint(self) -> str:
-        other = otherwise(self.held) if self.held is not None else None
-        if other is None:
-            return ""
-        words = other.direction or {"wait": "longer"}.get(other.kind, held_words(other, UiTree()).partition(" (")[0])
-        return f" {keys_of(self, 'record.other')[0]}: {words}."
+        other = keys_of(self, "record.other")[0]
+        self.query_one("#desk-what", Static).update(Text(what(state, self._tree()), style="bold"))
+        self.query_one("#desk-hint", Static).update(Text(hint(state, nodes=nodes, other=other)))
 
     # -- what is chosen and written --------------------------------------------------------------------------
 

@@ -19,10 +19,10 @@ _WAITS: tuple[int, ...] = (1000, 3000, 10000)
 
 
 def held_words(action: Action, tree: UiTree) -> str:
-    """One act in a line; a password stays hidden, and impossible says why."""
+    """One act in a line, where it goes in pixels, for its name is in its instruction; a password stays hidden."""
     if action.kind == "status" and action.status == "infeasible":
         return f"report: impossible, {reason_words(action.text or '')}"
-    return action_words(shown(action, tree), tree)
+    return action_words(shown(action, tree))
 
 
 def shown(action: Action, tree: UiTree) -> Action:

@@ -58,7 +58,7 @@ a slip of the hand, or that it was none: a phone cannot undo it, but who reads t
     def paint(self, index: int, width: int) -> Content:
         step = self.rows[index]
         action = step.action or step.proposed.action
-        done = action_words(action, step.before.tree)
+        done = action_words(action)
         slip = step.index in self.slips
         mark = "!" if step.error else "s" if slip else " "
         said = one_line(step.proposed.instruction) or done
@@ -70,6 +70,6 @@ a slip of the hand, or that it was none: a phone cannot undo it, but who reads t
         ]
         if slip:
             parts.append(("  slip", "$text-warning"))
-        if width >= _ROOMY and done.replace('"', "").casefold() != said.casefold():
+        if width >= _ROOMY and done.casefold() != said.casefold():
             parts.append((f"  {done}", MUTED))
         return Content.assemble(*parts)

@@ -19,11 +19,12 @@ from lab.spec import PERSON, Spec, resume_spec
 from lab.trace import DeviceInfo, Step, Trace
 from lab.turn import Action
 from lab.uitree import Bounds, Node, UiTree
-from screens.app import LabApp, Opening
+from screens.app import LabApp
 from screens.clock import Clock
 from screens.record.desk import Desk, Line
 from screens.record.record import RecordScreen
 from screens.record.steps import StepList
+from screens.rooms import Opening
 from store.store import Store
 from tests.screens.live.conftest import LeapingClock, StillClock
 

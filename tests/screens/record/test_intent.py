@@ -11,10 +11,11 @@ from lab.settings import Settings
 from lab.spec import PERSON, Spec
 from lab.task import Actor, Task
 from lab.trace import Started
-from screens.app import LabApp, Opening
+from screens.app import LabApp
 from screens.record.desk import Desk
 from screens.record.intent import Asking, IntentScreen
 from screens.record.record import RecordScreen
+from screens.rooms import Opening
 from store.store import Store
 
 

@@ -10,9 +10,10 @@ import pytest
 from lab.settings import Settings
 from lab.spec import PERSON, Spec
 from lab.task import Task
-from screens.app import LabApp, Opening
+from screens.app import LabApp
 from screens.phone.mirror import Mirror
 from screens.record.intent import Asking, IntentScreen
+from screens.rooms import Opening
 from store.store import Store
 
 SIZES = [(80, 24), (120, 40)]
@@ -22,6 +23,7 @@ SIZES = [(80, 24), (120, 40)]
 def _still(monkeypatch: pytest.MonkeyPatch) -> None:
     """The picture is as old as it will ever be."""
     monkeypatch.setattr(Mirror, "age_text", "live")
+    monkeypatch.setattr("screens.phone.mirror.STALE", 3600.0)  # a busy machine is slow, not stale
 
 
 async def rests(app: Any, pilot: Any, ready: Callable[[], bool]) -> None:

@@ -1,0 +1,75 @@
+"""What the desk says above and below the line that is written in: what waits, and which key does what with it."""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+from lab.turn import Action
+from lab.uitree import UiTree
+from lab.wording import name_of, typed_into
+from screens.describe import action_words
+from screens.record.held import held_words, otherwise
+
+Stage = Literal["keys", "text", "secret", "line", "finish", "reason", "nodes"]
+Wanted = Literal["input_text", "open_app", "answer", "note"]
+
+_ASKS: dict[Wanted, str] = {
+    "input_text": "Text to type",
+    "open_app": "Which app? Its name, as the phone has it:",
+    "answer": "Your answer:",
+    "note": "Why, in a few words (may stay empty):",
+}
+
+
+class State(NamedTuple):
+    """Where the desk stands: its stage, the act that is held, the text that is asked for, whether it may act."""
+
+    stage: Stage
+    held: Action | None
+    wanted: Wanted
+    ready: bool
+    quick: bool
+
+
+def what(state: State, tree: UiTree) -> str:
+    """What waits for the person, in a line or two."""
+    match state.stage:
+        case "line" if state.held is not None:
+            return f"Held: {held_words(state.held, tree)}"
+        case "text" | "secret" if state.wanted == "input_text":
+            field = typed_into(tree)
+            return _ASKS["input_text"] + (f" into {name_of(field)}:" if field else ", though no field has the cursor:")
+        case "text" | "secret":
+            return _ASKS[state.wanted]
+        case "finish":
+            return "How does it end?"
+        case "reason":
+            return "Why is it impossible?"
+        case "nodes":
+            return "What do you tap?"
+    if not state.ready:
+        return "The phone is at it ..."
+    return "Touch the phone, which acts at once, or:" if state.quick else "Touch the phone, or:"
+
+
+def hint(state: State, *, nodes: str, other: str) -> str:
+    """Which keys there are; `nodes` and `other` are those that list what can be tapped, and make another of a touch."""
+    match state.stage:
+        case "line":
+            return f"Enter does it and records this line; Esc drops it.{_other(state.held, other)}"
+        case "text" | "secret":
+            return "Enter takes it; Esc goes back."
+        case "nodes":
+            return "Words find it; Enter, or a digit, takes it; Esc goes back."
+        case "finish" | "reason":
+            return "Esc goes back."
+    return f"{nodes} lists what can be tapped." if state.ready else ""
+
+
+def _other(held: Action | None, key: str) -> str:
+    """What else the same touch could be."""
+    other = otherwise(held) if held is not None else None
+    if other is None:
+        return ""
+    words = other.direction or ("longer" if other.kind == "wait" else action_words(other).partition(" (")[0])
+    return f" {key}: {words}."
