@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any, Literal, NamedTuple
 
+from lab.cloak import MASK
 from lab.task import Persona
 from lab.trace import Trace
 from lab.turn import Observation
@@ -104,7 +105,7 @@ def _names(persona: Persona | None) -> list[str]:
     if persona is None:
         return []
     found = [persona.name, *_facts(persona.facts, telling=False)]
-    return [name for name in dict.fromkeys(found) if len(name) >= _SHORTEST and not name.isdigit()]
+    return [name for name in dict.fromkeys(found) if len(name) >= _SHORTEST and not name.isdigit() and MASK not in name]
 
 
 def _facts(value: Any, *, telling: bool) -> Iterator[str]:

@@ -231,16 +231,17 @@ def tell_done(done: PrivacyDone) -> None:
         say(f"run {old} is destroyed; run {new} stands in its place")
     if done.replaced:
         say(
-            f"covered {done.boxes} boxes, {done.nodes} nodes, words in {done.texts} places; "
-            f"{done.pictures} pictures painted, {done.states} phone states left out"
+            f"covered: boxes {done.boxes}, nodes {done.nodes}, places with the words {done.texts}; "
+            f"pictures painted {done.pictures}, phone states left out {done.states}"
         )
-        say(f"destroyed {done.rows:,} rows and {done.blobs:,} pictures or states, {done.bytes:,} bytes; file wiped")
-        also = [(done.designs, "acts on designs"), (done.reviews, "words of reviews")]
-        for count, what in also:
+        say(
+            f"destroyed: rows {done.rows:,}, pictures or states {done.blobs:,}, bytes {done.bytes:,}; the file is wiped"
+        )
+        for count, what in ((done.designs, "acts on designs"), (done.reviews, "words of reviewers")):
             if count:
-                say(f"covered {count} {what} too")
+                say(f"covered too: {what} {count}")
         if done.unseen:
-            say(f"{done.unseen} pictures have no tree: words in them are covered only where you drew a box")
+            say(f"pictures without a tree {done.unseen}: words in them are covered only where you drew a box")
         say("copies made before (packs, exports, backups) cannot be reached; destroy them yourself")
     if done.cleared:
         say(f"run {done.trace} is cleared: it holds nothing private")

@@ -63,10 +63,16 @@ class Desk:
         two = self.standing.proofreaders
         return len(two) >= 2 and self.person.id not in (*two, self.demo.annotator.id)
 
+    @property
+    def open_standing(self) -> Standing:
+        """How it stands as far as this person may know: nothing of another's words until two have handed theirs in."""
+        standing = self.standing
+        return standing if len(standing.proofreaders) >= 2 else Standing("unreviewed")
+
     def value(self, place: Place) -> Any:
         """What stands at a place for this person: their own word, or as a third what was agreed on."""
         if self.settling:
-            return self.standing.values.get(place, self.demo.values.get(place))
+            return self.standing.values.get(place, self.demo.values[place])
         return self.sheet.value(place)
 
     @property

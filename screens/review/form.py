@@ -29,7 +29,7 @@ def fields_of(desk: Desk, step: int | None) -> list[Field]:
             Field("impossible", "impossible", str(desk.value(Place(None, "impossible")) or ""),
                   "a reason code, empty where it was possible", known=tuple(REASONS), whole=True),
         ]  # fmt: skip
-    action = action_of(desk.value(Place(step, "action")) or {"kind": "other"})
+    action = action_of(desk.value(Place(step, "action")))
     kinds, ways = get_args(ActionKind), get_args(Direction)
     given = {name: _shown(action, name) for name in _ACTION}
     rows = [
@@ -62,7 +62,7 @@ def write_fields(desk: Desk, step: int | None, typed: Mapping[str, str]) -> None
     changed = {name: text for name, text in typed.items() if name in _ACTION}
     if changed and step is not None:
         place = Place(step, "action")
-        action = action_of(desk.value(place) or {"kind": "other"})
+        action = action_of(desk.value(place))
         desk.write(place, plain_value(_changed(action, changed)))
 
 

@@ -11,6 +11,7 @@ from textual.content import Content
 from lab.review import Place, Sheet, Standing, action_of
 from screens.describe import action_words, one_line
 from screens.lines import Lines
+from screens.review.desk import Desk
 from screens.review.queue import Unclear, Waiting
 
 _SIGNS = {"": "·", "accept": "✓", "edit": "~", "reject": "✗"}
@@ -65,8 +66,8 @@ class Items(Lines):
 # What is proofread
 
 The first line is the demonstration as a whole, the others are its steps: **✓** accepted, **~** edited,
-**✗** rejected, **·** not looked at, **≠** two differ here. `a` accepts a line and goes on to the next, `e` edits its
-fields, `p` chooses the place on the phone anew, `x` rejects it and asks why. When all is looked at, `C` hands it in;
+**✗** rejected, **·** not looked at; for a third, **≠** two differ here, **=** they do not. `a` accepts a line and goes
+on to the next, `e` edits its fields, `p` chooses the place on the phone anew, `x` rejects it and asks why. When all is looked at, `C` hands it in;
 until two have, neither sees what the other said.
 """
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -75,13 +76,14 @@ until two have, neither sees what the other said.
 
     def __init__(self) -> None:
         super().__init__(id="items", classes="pane")
+        self.desk: Desk | None = None
         self.sheet: Sheet | None = None
         self.standing = Standing("unreviewed")
         self.slips: frozenset[int] = frozenset()
 
-    def show(self, sheet: Sheet, standing: Standing, slips: Sequence[int]) -> None:
-        """Shows how it stands now."""
-        self.sheet, self.standing, self.slips = sheet, standing, frozenset(slips)
+    def show(self, desk: Desk, slips: Sequence[int]) -> None:
+        """Shows how it stands now, for the person at the desk."""
+        self.desk, self.sheet, self.standing, self.slips = desk, desk.sheet, desk.open_standing, frozenset(slips)
         self.changed()
 
     @property
@@ -91,18 +93,21 @@ until two have, neither sees what the other said.
 
     @property
     def count(self) -> int:
-        return 0 if self.sheet is None else self.sheet.demo.steps + 1
+        return 0 if self.desk is None else self.desk.demo.steps + 1
 
     def paint(self, index: int, width: int) -> Content:
+        assert self.desk is not None
         assert self.sheet is not None
         step = index - 1 if index else None
         verdict = self.sheet.verdict(step)
         differs = any(one.place.step == step for one in self.standing.differences)
         sign, style = ("≠", "$text-warning") if differs else (_SIGNS[verdict], _STYLES[verdict])
+        if self.desk.settling and not differs:
+            sign, style = ("✗", "$text-error") if step in self.standing.rejected else ("=", "$foreground-muted")
         if step is None:
-            return Content.assemble((f"{sign} ", style), one_line(str(self.sheet.value(Place(None, "intent"))), 300))
+            return Content.assemble((f"{sign} ", style), one_line(str(self.desk.value(Place(None, "intent"))), 300))
         digits = len(str(self.sheet.demo.steps))
-        words = str(self.sheet.value(Place(step, "instruction")))
-        words = words or action_words(action_of(self.sheet.value(Place(step, "action"))))
+        words = str(self.desk.value(Place(step, "instruction")))
+        words = words or action_words(action_of(self.desk.value(Place(step, "action"))))
         slip = ("slip  ", "$text-warning") if step in self.slips else ("", "")
         return Content.assemble((f"{sign} ", style), f"{step + 1:>{digits}}  ", slip, one_line(words, 300))

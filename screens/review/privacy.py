@@ -286,13 +286,19 @@ def _told(done: Redacted) -> Content:
     """What a redaction did, and what it cannot reach."""
     gone = done.destroyed
     lines = [
-        f"{len(done.replaced)} run{'s' * (len(done.replaced) > 1)} replaced by covered ones, the originals destroyed.",
-        f"{done.boxes} boxes, {done.nodes} nodes, words in {done.texts} places covered.",
-        f"{done.pictures} pictures painted, {done.states} phone states left out.",
-        f"{gone.rows:,} rows, {gone.blobs:,} pictures or states, {gone.bytes:,} bytes destroyed; the file is wiped.",
-        *([f"{done.designs} acts on designs covered too."] if done.designs else []),
-        *([f"{done.reviews} words of reviews covered too."] if done.reviews else []),
-        *([f"{done.unseen} pictures have no tree: look at them yourself."] if done.unseen else []),
+        f"Replaced by covered ones, the originals destroyed: {_count(len(done.replaced), 'run')}.",
+        f"Covered: {_count(done.boxes, 'box', 'boxes')}, {_count(done.nodes, 'node')}, words in "
+        f"{_count(done.texts, 'place')}.",
+        f"Painted: {_count(done.pictures, 'picture')}. Left out: {_count(done.states, 'state')} of the phone.",
+        f"Destroyed: {_count(gone.rows, 'row')}, {_count(gone.blobs, 'picture or state', 'pictures or states')}, "
+        f"{_count(gone.bytes, 'byte')}; the file is wiped.",
+        *([f"Covered too: {_count(done.designs, 'act')} on designs."] if done.designs else []),
+        *([f"Covered too: {_count(done.reviews, 'word')} of reviewers."] if done.reviews else []),
+        *([f"Look yourself at {_count(done.unseen, 'picture')} without a tree."] if done.unseen else []),
         "Copies made before (packs, exports, backups) cannot be reached: destroy them yourself.",
     ]
     return Content("\n\n".join(lines))
+
+
+def _count(n: int, one: str, more: str = "") -> str:
+    return f"{n:,} {one if n == 1 else more or one + 's'}"

@@ -8,7 +8,7 @@ from typing import ClassVar
 from textual import on
 from textual.binding import BindingType
 
-from lab.review import Difference, Place, Standing, action_of, plain_value
+from lab.review import Difference, Place, action_of, plain_value
 from lab.turn import Point
 from screens.author.fields import Field
 from screens.author.footage import Footage
@@ -52,7 +52,7 @@ class ReviewScreen(DemoRoom):
         self.pointing = False
         self.slips = self.store.trace(run).slips
         self.items.border_title = "Demonstration"
-        self.items.show(self.desk.sheet, Standing("unreviewed"), self.slips)
+        self.items.show(self.desk, self.slips)
         unseen = [step for step in self.desk.sheet.unseen if step is not None]
         self.items.cursor = unseen[0] + 1 if unseen else 0
 
@@ -67,12 +67,11 @@ class ReviewScreen(DemoRoom):
         desk = self.desk
         if desk is None or self.run_id is None:
             return
-        standing = desk.standing if len(desk.standing.proofreaders) >= 2 else Standing("unreviewed")
-        self.items.show(desk.sheet, standing, self.slips)
+        self.items.show(desk, self.slips)
         step = self.items.step
         tree = self.footage.seen.tree if self.footage.seen is not None and step is not None else None
         self.page.border_title = "The whole" if step is None else f"Step {step + 1} of {desk.demo.steps}"
-        self.page.show(item_sheet(desk.sheet, standing, step, tree, slip=step in self.slips))
+        self.page.show(item_sheet(desk, step, tree, slip=step in self.slips))
         self.say(title_words(desk, len(self.slips)), self._state(desk))
         self._mark()
         self.refresh_bindings()
@@ -89,7 +88,7 @@ class ReviewScreen(DemoRoom):
         view, desk, step = self.footage.view, self.desk, self.items.step
         if view is None or desk is None or step is None or self.footage.after or view.number != step:
             return
-        action = action_of(desk.value(Place(step, "action")) or {"kind": "other"})
+        action = action_of(desk.value(Place(step, "action")))
         self.footage.stage.mirror.mark(action_marks(action, view.before.size or self.footage.stage.phone))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
@@ -218,7 +217,7 @@ class ReviewScreen(DemoRoom):
         place = Place(step, "action")
 
         def write(desk: Desk) -> None:
-            desk.write(place, plain_value(pointed(action_of(desk.value(place) or {"kind": "other"}), at, to)))
+            desk.write(place, plain_value(pointed(action_of(desk.value(place)), at, to)))
 
         self.tried(lambda: self._do(write))
         self.items.focus()

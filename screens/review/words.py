@@ -8,7 +8,7 @@ from textual.content import Content
 
 from lab.plain import plain
 from lab.recording import reason_words
-from lab.review import STEP_FIELDS, WHOLE_FIELDS, Place, Sheet, Standing, action_of
+from lab.review import STEP_FIELDS, WHOLE_FIELDS, Place, Standing, action_of
 from lab.uitree import UiTree
 from screens.describe import action_words, one_line, point_words
 from screens.review.desk import Desk
@@ -19,12 +19,13 @@ _TITLES = {"intent": "Intent", "place": "Place", "impossible": "Impossible", "in
            "action": "Action"}  # fmt: skip
 
 
-def item_sheet(sheet: Sheet, standing: Standing, step: int | None, tree: UiTree | None, *, slip: bool) -> Content:
+def item_sheet(desk: Desk, step: int | None, tree: UiTree | None, *, slip: bool) -> Content:
     """One line's fields as this person left them, what was recorded where that is other, and what two differ in."""
+    sheet = desk.sheet
     parts: list[Part] = []
     for field in WHOLE_FIELDS if step is None else STEP_FIELDS:
         place = Place(step, field)
-        mine, recorded = sheet.value(place), sheet.demo.values[place]
+        mine, recorded = desk.value(place), desk.demo.values[place]
         words = value_words(field, mine, tree)
         if not words and mine == recorded:
             parts += [(f"{_TITLES[field]}  ", HEAD), ("none\n\n" if field != "impossible" else "no\n\n", MUTED)]
@@ -39,7 +40,7 @@ def item_sheet(sheet: Sheet, standing: Standing, step: int | None, tree: UiTree 
     if verdict == "reject":
         note = sheet.note(Place(step, "whole" if step is None else "step"))
         parts += [("You reject it: ", BAD), (f"{plain(note)}\n\n", "")]
-    return Content.assemble(*parts, *_differences(standing, step, tree))
+    return Content.assemble(*parts, *_differences(desk.open_standing, step, tree))
 
 
 def _differences(standing: Standing, step: int | None, tree: UiTree | None) -> list[Part]:
@@ -97,5 +98,6 @@ def title_words(desk: Desk, slips: int) -> str:
     seen = desk.demo.steps + 1 - len(sheet.unseen)
     parts = [f"Review   recorded by {desk.demo.annotator.id}", f"{desk.demo.steps} steps"]
     parts += [f"{slips} slips"] if slips else []
-    parts += [desk.standing.state, f"{seen} of {desk.demo.steps + 1} looked at"]
+    parts += [desk.standing.state]
+    parts += [f"{seen} of {desk.demo.steps + 1} looked at"] if desk.writable else []
     return one_line("   ".join(parts), 300)

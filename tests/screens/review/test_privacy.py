@@ -9,11 +9,14 @@ import pytest
 
 from lab.cloak import MASK
 from lab.settings import Settings
+from lab.task import Actor
 from lab.uitree import Bounds
-from screens.app import LabApp, Opening
+from screens.app import LabApp
 from screens.author.form import Line
 from screens.review.covering import Covering
 from screens.review.privacy import PrivacyScreen
+from screens.rooms import Opening
+from store.redaction import redact
 from store.store import Store
 from tests.demonstrations import DEMO, MAIL, NAME, PHONE, demonstration
 from tests.screens.review.test_review import press
@@ -122,7 +125,7 @@ async def test_a_shared_picture_is_a_sentence_and_everywhere_covers_it(filled: S
         await until(pilot, lambda: any("--everywhere" in note.message for note in app._notifications))
         assert filled.holds(DEMO)
         await press(pilot, "E", "R", "R")
-        await until(pilot, lambda: "2 runs replaced" in painted(app))
+        await until(pilot, lambda: "originals destroyed: 2 runs" in painted(app))
 
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 40)])
@@ -137,3 +140,15 @@ def test_privacy_looks_as_it_did(filled: Store, snap_compare: Any, until: Until,
         await until(pilot, lambda: room(app).footage.stage.mirror.settled and "■ box" in painted(app))
 
     assert snap_compare(app, terminal_size=size, run_before=rest)
+
+
+async def test_a_run_that_was_redacted_meanwhile_is_left(filled: Store, until: Until) -> None:
+    app = LabApp(filled, Settings(person="P1", bell=False), Opening("review", DEMO))
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: app.screen.query("#items") and MAIL in painted(app))
+        await press(pilot, "f12")
+        await until(pilot, lambda: isinstance(app.screen, PrivacyScreen))
+        redact(filled, DEMO, Actor("human", "D01"), boxes={}, words=[MAIL])
+        await press(pilot, "f10")
+        await until(pilot, lambda: "Enter opens a demonstration" in painted(app) and "unreviewed" in painted(app))
+        assert MAIL not in painted(app)

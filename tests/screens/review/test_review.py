@@ -11,11 +11,12 @@ from textual import events
 from lab.review import Place
 from lab.settings import Settings
 from lab.turn import Action
-from screens.app import LabApp, Opening
+from screens.app import LabApp
 from screens.author.form import Line
 from screens.review.desk import Desk
 from screens.review.form import pointed
 from screens.review.review import ReviewScreen
+from screens.rooms import Opening
 from store.store import Store
 from tests.demonstrations import ANNOTATOR, DEMO, demonstration
 from tests.screens.runs import painted
