@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import socket
 import threading
 import weakref
@@ -189,4 +190,5 @@ class AdbPhone:
 
     def _tell(self, trouble: Trouble | None) -> None:
         if not self._closed.is_set():
-            self._told(trouble)
+            with contextlib.suppress(LabError):  # whoever listens keeps what fails with it; the line is followed on
+                self._told(trouble)

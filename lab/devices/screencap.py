@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import struct
 from typing import NamedTuple
 
@@ -67,8 +68,24 @@ def png_size(data: bytes) -> Point:
 
 
 def raw(shell: Shell) -> Raw:
-    """The screen's pixels; `Trouble` where the phone gives none that are whole."""
-    return parsed(shell.raw("screencap 2>/dev/null", most=_MOST), shell.who)
+    """The screen's pixels, by way of a PNG where their format is another; `Trouble` where none come whole."""
+    data = shell.raw("screencap 2>/dev/null", most=_MOST)
+    return _decoded(png(shell)) if _is_deep(data) else parsed(data, shell.who)
+
+
+def _is_deep(data: bytes) -> bool:
+    """Whether these are pixels of more than eight bits a colour: RGBA_FP16 (22) or RGBA_1010102 (43)."""
+    if len(data) < 16:
+        return False
+    width, height, format = struct.unpack_from("<3I", data)
+    return 0 < width <= _LARGEST and 0 < height <= _LARGEST and format in (22, 43)
+
+
+def _decoded(data: bytes) -> Raw:
+    from PIL import Image
+
+    with Image.open(io.BytesIO(data)) as picture:
+        return Raw(picture.size, 3, picture.convert("RGB").tobytes())
 
 
 def parsed(data: bytes, who: str) -> Raw:

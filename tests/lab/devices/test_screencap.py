@@ -11,8 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
+from lab.devices import screencap
 from lab.devices.screencap import checked, parsed, png_size
 from lab.seams import Trouble
+from tests.lab.devices.answering import answering
 
 
 def png(size: tuple[int, int] = (9, 5)) -> bytes:
@@ -66,6 +68,13 @@ def test_raw_pixels_of_every_format_become_rgb(format: int, space: bool) -> None
     assert got.size == (2, 2)
     off = 7 if format == 4 else 0
     assert np.abs(np.frombuffer(got.rgb(), np.uint8).astype(int) - rgb.ravel().astype(int)).max() <= off
+
+
+@pytest.mark.parametrize("format", [22, 43])
+def test_pixels_of_more_bits_are_taken_as_png(format: int) -> None:
+    deep = raw((9, 5), format, b"x" * 9 * 5 * 8, space=True)
+    shown = screencap.raw(answering(lambda command: png() if "-p" in command else deep))
+    assert (shown.size, shown.rgb()) == ((9, 5), bytes((1, 2, 3)) * 45)
 
 
 @given(st.binary(max_size=200))
