@@ -67,8 +67,8 @@ class Items(Lines):
 
 The first line is the demonstration as a whole, the others are its steps: **✓** accepted, **~** edited,
 **✗** rejected, **·** not looked at; for a third, **≠** two differ here, **=** they do not. `a` accepts a line and goes
-on to the next, `e` edits its fields, `p` chooses the place on the phone anew, `x` rejects it and asks why. When all is looked at, `C` hands it in;
-until two have, neither sees what the other said.
+on to the next, `e` edits its fields, `p` chooses the place on the phone anew, `x` rejects it and asks why. When all is
+looked at, `C` hands it in; until two have, neither sees what the other said.
 """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "choose", "Edit", show=False, id="review.edit_line", tooltip="Edit this line's fields"),
