@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
+from lab.seams import Trouble
 from lab.task import Actor
 from lab.trace import Ended, Flagged, Started
 from lab.turn import Action
@@ -304,3 +306,29 @@ async def test_home_goes_on_with_an_open_recording(recording: Any, until: Any, s
         await until(pilot, lambda: type(first.screen).__name__ == "RecordScreen" and first.screen is not first.record)
         await until(pilot, lambda: first.shows("your turn"))
         first.session.leave()
+
+
+class Wired(Board):
+    """The same phone at the end of a line."""
+
+    via = "a wire"
+    on_line: Callable[[Trouble | None], None] = staticmethod(lambda trouble: None)
+
+
+async def test_a_phone_that_is_away_is_waited_for(recording: Any, until: Any) -> None:
+    device = Wired()
+    app = recording(device=device)
+    async with app.run_test(size=SIZE) as pilot:
+        await ready(app, pilot, until)
+        touch(app, (470, 950))
+        await until(pilot, lambda: app.line == "Tap Send")
+        device.on_line(Trouble("phone board", "was unplugged."))
+        await until(pilot, lambda: app.shows("phone board: was unplugged."))
+        assert not app.desk.ready
+        await pilot.press("enter")
+        assert app.desk.held is not None
+        device.on_line(None)
+        await ready(app, pilot, until)
+        await pilot.press("enter")
+        await ready(app, pilot, until, 1)
+    assert device.did == [Action("click", at=(470, 950))]
