@@ -114,8 +114,8 @@ class Painter:
             return self._last[1]
         image, words, things = seen or self._seen
         self._seen = image, words, things
-        pixels = paint.steady(self._picture.pixels(image, where), self._pixels)
-        self._pixels = pixels
+        exact = self._picture.pixels(image, where)
+        pixels = self._pixels = paint.steady(exact, self._pixels) if shot.live else exact
         phone = paint.half_blocks(paint.to_256(pixels) if view.colours <= 256 else paint.rounded(pixels))
         mean = paint.between(phone.fg, phone.bg)
         texts = self._set(words, things, where, Ground(phone, mean, where))
