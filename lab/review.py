@@ -12,7 +12,7 @@ import msgspec
 
 from lab.errors import LabError
 from lab.task import Actor
-from lab.trace import Step, Trace
+from lab.trace import Trace
 from lab.turn import Action
 from lab.wire import encode
 
@@ -144,31 +144,43 @@ def in_order(rows: Iterable[Review]) -> list[Review]:
     return sorted(rows, key=lambda row: (row.at, row.id))
 
 
+class Said(NamedTuple):
+    """One recorded step, as far as it is proofread."""
+
+    instruction: str
+    action: Action
+
+
 def proof_of(trace: Trace) -> Proof:
     """What of a run is proofread; `LabError` where no person worked its phone, or it has not ended."""
-    what = f"run {trace.id}"
-    if trace.agent.kind != "human":
-        raise LabError(what, "is no demonstration: no person worked the phone in it.")
-    if trace.ended is None:
-        raise LabError(what, "is still open; what is proofread has ended.", "`hitlab record --resume ID` goes on.")
+    steps = [Said(step.proposed.instruction, step.action or step.proposed.action) for step in trace.steps]
     task = trace.task
+    return laid_out(trace.id, trace.agent, task.instruction, task.place, steps, ended=trace.ended is not None)
+
+
+def laid_out(trace: str, by: Actor, intent: str, place: str, steps: Sequence[Said], *, ended: bool) -> Proof:
+    """As `proof_of`, from the parts alone."""
+    if by.kind != "human":
+        raise LabError(f"run {trace}", "is no demonstration: no person worked the phone in it.")
+    if not ended:
+        hint = "`hitlab record --resume ID` goes on."
+        raise LabError(f"run {trace}", "is still open; what is proofread has ended.", hint)
     values: dict[Place, Any] = {
-        Place(None, "intent"): task.instruction,
-        Place(None, "place"): task.place,
-        Place(None, "impossible"): impossible_of(trace.steps),
+        Place(None, "intent"): intent,
+        Place(None, "place"): place,
+        Place(None, "impossible"): impossible_of(steps[-1].action if steps else None),
     }
-    for step in trace.steps:
-        values[Place(step.index, "instruction")] = step.proposed.instruction
-        values[Place(step.index, "action")] = plain_value(step.action or step.proposed.action)
-    return Proof(trace.id, trace.agent, len(trace.steps), values)
+    for index, step in enumerate(steps):
+        values[Place(index, "instruction")] = step.instruction
+        values[Place(index, "action")] = plain_value(step.action)
+    return Proof(trace, by, len(steps), values)
 
 
-def impossible_of(steps: Sequence[Step]) -> str:
+def impossible_of(last: Action | None) -> str:
     """The reason code with which a demonstration was given up as impossible; empty where it was not."""
-    action = steps[-1].action if steps else None
-    if action is None or action.kind != "status" or action.status != "infeasible":
+    if last is None or last.kind != "status" or last.status != "infeasible":
         return ""
-    return action.text or "infeasible"
+    return last.text or "infeasible"
 
 
 def plain_value(value: Any) -> Any:

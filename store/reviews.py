@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from lab.errors import LabError
 from lab.records import Clearance
-from lab.review import VERSION, Proof, Review, check_next, proof_of
+from lab.review import VERSION, Proof, Review, Said, check_next, laid_out
 from lab.stamp import now, uuid7
 from lab.task import Actor
-from lab.trace import AnyEvent, Trace
+from lab.trace import VERSION as EVENT_VERSION
+from lab.turn import Action
 from lab.wire import decode, encode, escape_surrogates
 
 INSERT_REVIEW = "INSERT INTO review VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
@@ -36,12 +39,6 @@ class Reviews:
         raise NotImplementedError
 
     def _writing(self) -> AbstractContextManager[sqlite3.Connection]:
-        raise NotImplementedError
-
-    def events(self, trace_id: str, after: int = -1) -> Iterator[AnyEvent]:
-        raise NotImplementedError
-
-    def trace(self, trace_id: str) -> Trace:
         raise NotImplementedError
 
     def append_reviews(self, demo: Proof, rows: Sequence[Review]) -> list[Review]:
@@ -71,8 +68,18 @@ class Reviews:
         return [id for (id,) in self._read(_DEMONSTRATIONS)]
 
     def proof(self, trace_id: str) -> Proof:
-        """What of a run is proofread; `LabError` where it is no demonstration."""
-        return proof_of(self.trace(trace_id))
+        """What of a run is proofread, read without its screens; `LabError` where it is no demonstration."""
+        found = self._read("SELECT kind, body FROM event WHERE trace = ? AND kind IN ('started', 'step', 'ended') "
+                           "ORDER BY seq", trace_id)  # fmt: skip
+        if not found or found[0][0] != "started":
+            raise LabError(f"run {trace_id}", f"is not in {self.path}.")
+        what = f"run {trace_id}"
+        first: _Started = decode(found[0][1], _Started, what, newest=EVENT_VERSION)
+        steps: list[Said] = [
+            decode(body, _Step, what, newest=EVENT_VERSION).said for kind, body in found if kind == "step"
+        ]
+        ended = found[-1][0] == "ended"
+        return laid_out(trace_id, first.agent, first.task.instruction, first.task.place, steps, ended=ended)
 
     def clear(self, trace_id: str, by: Actor) -> Clearance:
         """Keeps a person's word that a run holds nothing private."""
@@ -97,6 +104,39 @@ class Reviews:
         """What a query finds in a table that an older file, only read, may lack."""
         there = self._read("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?", table)
         return self._read(sql, *values) if there else []
+
+
+class _Task(msgspec.Struct, frozen=True):
+    instruction: str = ""
+    place: str = ""
+
+
+class _Started(msgspec.Struct, frozen=True):
+    """A run's beginning, as far as it is proofread."""
+
+    agent: Actor
+    task: _Task
+
+
+class _Proposed(msgspec.Struct, frozen=True):
+    action: Action
+    instruction: str = ""
+
+
+class _Decision(msgspec.Struct, frozen=True):
+    action: Action | None = None
+
+
+class _Step(msgspec.Struct, frozen=True):
+    """A step, as far as it is proofread: a tree is by far the most of it, and is passed over."""
+
+    proposed: _Proposed
+    decision: _Decision | None = None
+
+    @property
+    def said(self) -> Said:
+        action = self.decision.action if self.decision is not None else None
+        return Said(self.proposed.instruction, action or self.proposed.action)
 
 
 _OF_RUN = "SELECT body FROM review WHERE trace = ? ORDER BY n"
