@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import socket
 import threading
-import weakref
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -14,7 +13,7 @@ from lab.devices.acting import Acting
 from lab.devices.bridge import Server
 from lab.devices.dump import Dumper
 from lab.devices.glance import glance
-from lab.devices.line import hang_up
+from lab.devices.line import Held
 from lab.devices.looking import Looker
 from lab.devices.shell import Shell
 from lab.devices.stream import Stream
@@ -56,7 +55,7 @@ class AdbPhone:
         self.serial = attaching.attach(self._server, serial, patience)
         self._harness = harness
         self._closed = threading.Event()
-        self._lines: weakref.WeakSet[socket.socket] = weakref.WeakSet()
+        self._lines = Held()
         self._told: Callable[[Trouble | None], None] = lambda trouble: None
         packets = "shell_v2" in self._server.features(self.serial)
         self.shell = Shell(self._open, f"phone {self.serial}", packets=packets, patience=patience)
@@ -170,20 +169,16 @@ class AdbPhone:
         if self._closed.is_set():
             return
         self._closed.set()
-        self._tracker.close()
         self._videos.close()
-        for line in list(self._lines):
-            hang_up(line)
+        self._lines.close()
+        self._tracker.close()
 
     # -- its line --------------------------------------------------------------------------------------------
 
     def _open(self, service: str, seconds: float) -> socket.socket:
-        line = self._server.open(self.serial, service, seconds)
-        self._lines.add(line)
         if self._closed.is_set():
-            hang_up(line)
-            raise Trouble(f"phone {self.serial}", "was let go of.", sent=True)
-        return line
+            raise Trouble(f"phone {self.serial}", "was let go of.")
+        return self._server.open(self.serial, service, seconds, self._lines)
 
     def _away(self) -> bool:
         return self._tracker.trouble is not None

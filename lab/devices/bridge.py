@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import NamedTuple
 
-from lab.devices.line import Deadline, exactly, hang_up, rest, send
+from lab.devices.line import Deadline, Held, exactly, hang_up, rest, send
 from lab.devices.states import refusal
 from lab.errors import LabError
 from lab.plain import plain
@@ -109,14 +109,17 @@ class Server(NamedTuple):
         """What a phone's adb can do, by adb's own words: shell_v2, cmd, ..."""
         return frozenset(self.ask(f"host-serial:{serial}:features", who=f"phone {serial}").split(","))
 
-    def open(self, serial: str, service: str, seconds: float) -> socket.socket:
+    def open(self, serial: str, service: str, seconds: float, held: Held | None = None) -> socket.socket:
         """A socket to one service of a phone (`exec:...`, `sync:`, `localabstract:...`), after adb's OKAY.
 
-        `Trouble` where it is not had in time; its `sent` is true once the service may have begun on the phone.
+        It is `held` from its first moment on. `Trouble` where it is not had in time; its `sent` is true once the
+        service may have begun on the phone.
         """
         deadline = Deadline(seconds)
         who = f"phone {serial}"
         line = self._connected(deadline)
+        if held is not None:
+            held.add(line)
         try:
             _request(line, f"host:transport:{serial}", deadline, who)
             _request(line, service, deadline, who, sent=True)

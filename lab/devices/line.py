@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import socket
+import threading
 import time
+import weakref
 
 from lab.plain import plain
 from lab.seams import Trouble
@@ -23,6 +25,31 @@ class Deadline:
     def left(self) -> float:
         """Seconds until then; 0 or less once it has passed."""
         return self._end - time.monotonic()
+
+
+class Held:
+    """The sockets of one phone, to be hung up all at once; whoever waits at one wakes."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._lines: weakref.WeakSet[socket.socket] = weakref.WeakSet()
+        self.closed = False
+
+    def add(self, line: socket.socket) -> None:
+        """Takes one more; one that comes after `close` is hung up at once."""
+        with self._lock:
+            self._lines.add(line)
+            late = self.closed
+        if late:
+            hang_up(line)
+
+    def close(self) -> None:
+        """Hangs all up, those still to come too."""
+        with self._lock:
+            self.closed = True
+            lines = list(self._lines)
+        for line in lines:
+            hang_up(line)
 
 
 def send(line: socket.socket, data: bytes, deadline: Deadline, who: str, *, sent: bool = False) -> None:
