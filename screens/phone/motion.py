@@ -50,6 +50,7 @@ class Before:
         self._cells = _spans(self._words, where, (2 * where.rows, where.cols))
         self._patches = _spans(self._words, where, blocks(where))
         self._grids: tuple[Grid, Grid] | None = None
+        self._here = np.ones(len(self._words), np.bool_)
         slack = np.full(blocks(where), 255, np.uint8)
         for one, (top, left, bottom, right) in zip(self._words, self._patches.tolist(), strict=True):
             part = slack[top:bottom, left:right]
@@ -66,8 +67,9 @@ class Before:
         sums = np.zeros((changed.shape[0] + 1, changed.shape[1] + 1), np.int32)
         np.cumsum(np.cumsum(changed, axis=0, dtype=np.int32), axis=1, out=sums[1:, 1:])
         here = sums[bottom, right] - sums[top, right] - sums[bottom, left] + sums[top, left] == 0
-        for number in np.flatnonzero(~here).tolist():
+        for number in np.flatnonzero(~here & self._here).tolist():
             here[number] = self._blinks(number, newer, changed)
+        self._here = here
         stands = ~moved(cells, self._grids[1], _TREMBLE)
         for first, start, last, end in self._cells[~here].tolist():
             stands[first:last, start:end] = False

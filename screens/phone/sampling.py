@@ -20,7 +20,7 @@ RGB = np.uint32(0xFFFFFF)
 BLOCK = 6, 12
 """Pixels of the phone's, across and down, in the patches whose mean colours tell whether a text changed: less than a
 letter, more than what a video's coding disturbs."""
-_ROWS = 3
+_ROWS = 1.5
 """Rows of a source that are looked at for a patch, at least where it has as many."""
 
 
@@ -70,8 +70,6 @@ def sampled(rgb: bytes, size: tuple[int, int], fit: Fit) -> Grid:
     patches = blocks(fit)
     step = max(1, int((fit.y1 - fit.y0) * down / patches[0] / _ROWS))
     part = np.frombuffer(rgb, np.uint8).reshape(height, width * 3)[::step]
-    if len(part) % 2 == 0 and len(part) > 2 * patches[0]:
-        part, step = paired(part), step * 2
     image = Image.frombuffer("RGB", (width, len(part)), part.tobytes(), "raw", "RGB", 0, 1)
     top, bottom = fit.y0 * down / step, min(fit.y1 * down / step, len(part))
     box = fit.x0 * across, top, min(fit.x1 * across, width), bottom

@@ -30,8 +30,8 @@ from typing import Any
 ROOT = Path(__file__).parents[2]
 RENDERERS = ("mirror", "rich-pixels", "textual-image")
 SCENES = ("scroll", "typing", "still", "noise")
-GRIDS = ((44, 25), (80, 45))
-"""Columns and rows that the phone itself fills: 44 x 50 and 80 x 90 half-block pixels."""
+GRIDS = ((45, 25), (80, 45))
+"""Columns and rows that the phone itself fills: 45 x 50 and 80 x 90 half-block pixels."""
 
 
 def frames(scene: str, count: int) -> list[Any]:
