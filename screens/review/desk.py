@@ -18,6 +18,7 @@ from lab.review import (
     Standing,
     action_of,
     plain_value,
+    proof_of,
     standing_of,
     visible,
 )
@@ -34,8 +35,11 @@ class Desk:
     def __init__(self, store: Store, trace_id: str, person: Actor) -> None:
         self.store = store
         self.person = person
-        self.demo: Proof = store.proof(trace_id)
-        self.size = store.trace(trace_id).device.size
+        trace = store.trace(trace_id)
+        self.demo: Proof = proof_of(trace)
+        self.size = trace.device.size
+        self.slips = trace.slips
+        """Steps (from 0) that the annotator calls slips."""
         self.rows: list[Review] = []
         self.load()
 

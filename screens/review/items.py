@@ -79,11 +79,10 @@ looked at, `C` hands it in; until two have, neither sees what the other said.
         self.desk: Desk | None = None
         self.sheet: Sheet | None = None
         self.standing = Standing("unreviewed")
-        self.slips: frozenset[int] = frozenset()
 
-    def show(self, desk: Desk, slips: Sequence[int]) -> None:
+    def show(self, desk: Desk) -> None:
         """Shows how it stands now, for the person at the desk."""
-        self.desk, self.sheet, self.standing, self.slips = desk, desk.sheet, desk.open_standing, frozenset(slips)
+        self.desk, self.sheet, self.standing = desk, desk.sheet, desk.open_standing
         self.changed()
 
     @property
@@ -109,5 +108,5 @@ looked at, `C` hands it in; until two have, neither sees what the other said.
         digits = len(str(self.sheet.demo.steps))
         words = str(self.desk.value(Place(step, "instruction")))
         words = words or action_words(action_of(self.desk.value(Place(step, "action"))))
-        slip = ("slip  ", "$text-warning") if step in self.slips else ("", "")
+        slip = ("slip  ", "$text-warning") if step in self.desk.slips else ("", "")
         return Content.assemble((f"{sign} ", style), f"{step + 1:>{digits}}  ", slip, one_line(words, 300))

@@ -50,9 +50,8 @@ class ReviewScreen(DemoRoom):
     def begin(self, run: str) -> None:
         self.desk = Desk(self.store, run, self.person)
         self.pointing = False
-        self.slips = self.store.trace(run).slips
         self.items.border_title = "Demonstration"
-        self.items.show(self.desk, self.slips)
+        self.items.show(self.desk)
         unseen = [step for step in self.desk.sheet.unseen if step is not None]
         self.items.cursor = unseen[0] + 1 if unseen else 0
 
@@ -67,12 +66,12 @@ class ReviewScreen(DemoRoom):
         desk = self.desk
         if desk is None or self.run_id is None:
             return
-        self.items.show(desk, self.slips)
+        self.items.show(desk)
         step = self.items.step
         tree = self.footage.seen.tree if self.footage.seen is not None and step is not None else None
         self.page.border_title = "The whole" if step is None else f"Step {step + 1} of {desk.demo.steps}"
-        self.page.show(item_sheet(desk, step, tree, slip=step in self.slips))
-        self.say(title_words(desk, len(self.slips)), self._state(desk))
+        self.page.show(item_sheet(desk, step, tree, slip=step in desk.slips))
+        self.say(title_words(desk), self._state(desk))
         self._mark()
         self.refresh_bindings()
 

@@ -92,12 +92,12 @@ def state_words(desk: Desk) -> str:
     return f"{len(sheet.unseen)} not looked at: a accepts, e edits, x rejects; n goes to the next."
 
 
-def title_words(desk: Desk, slips: int) -> str:
+def title_words(desk: Desk) -> str:
     """The demonstration in a line."""
     sheet = desk.sheet
     seen = desk.demo.steps + 1 - len(sheet.unseen)
     parts = [f"Review   recorded by {desk.demo.annotator.id}", f"{desk.demo.steps} steps"]
-    parts += [f"{slips} slips"] if slips else []
+    parts += [f"{len(desk.slips)} slips"] if desk.slips else []
     parts += [desk.standing.state]
     parts += [f"{seen} of {desk.demo.steps + 1} looked at"] if desk.writable else []
     return one_line("   ".join(parts), 300)
