@@ -18,6 +18,8 @@ _CODE = re.compile(r"[A-Za-z0-9_-]{1,32}")
 """What a study code may be; a person's name or address should find no room in it."""
 
 
+EMBEDDED = "embedded"
+"""The device that hitlab draws itself."""
 SECRETS = frozenset({"HITLAB_HARNESS_TOKEN"})
 """Variables that are no settings: what they hold is in no file."""
 
@@ -37,7 +39,7 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Most seconds that an agent's program (`process:COMMAND`) may take for one answer."""
     fps: int = 20
     """Most frames per second that the mirror draws."""
-    device: str = "embedded"
+    device: str = EMBEDDED
     """The phone that runs are made on: `embedded`, or a serial or HOST:PORT as `hitlab devices` lists it."""
     via: Literal["auto", "scrcpy", "screencap"] = "auto"
     """How a real phone's pictures come: by scrcpy's video where its server is found, or by screenshots alone."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from lab.errors import LabError
 from lab.seams import Agent, Brief, Device
+from lab.settings import EMBEDDED
 from lab.task import Persona, Task
 from lab.trace import Trace
 from store.store import Store
@@ -15,8 +16,6 @@ if TYPE_CHECKING:
     from simulators.phone.phone import Phone
 
 
-EMBEDDED = "embedded"
-"""The device that hitlab draws itself."""
 PERSON = "person"
 """The agent that is the person at the run: what they do is a demonstration."""
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from textual.content import Content
 
-from lab.spec import EMBEDDED
+from lab.settings import EMBEDDED
 from screens.clock import span
 from screens.describe import one_line
 from screens.lines import Lines

@@ -122,7 +122,7 @@ def _screen(args: argparse.Namespace, settings: Settings) -> int:
     if args.json:
         raise LabError("author", "--json goes with --show, --list or an act", code=2)
     with open_store(settings) as store:
-        from screens.app import Opening
+        from screens.rooms import Opening
 
         task, run = find_task(store, args.target, args.run_id)
         opening = Opening("author", run, task=task)

@@ -18,7 +18,7 @@ from lab.commands.attempts import (
 from lab.commands.runs import open_store, refuse_blind
 from lab.errors import LabError
 from lab.output import print_json, say, warn
-from lab.settings import Settings, load
+from lab.settings import EMBEDDED, Settings, load
 from lab.tables import print_table
 from simulators import library
 
@@ -120,7 +120,7 @@ class _Batch:
     def _task(self, spec: Spec) -> None:
         """All attempts at one task, each from the phone's first snapshot where it can be put back."""
         from lab.session import Session
-        from lab.spec import EMBEDDED, phone_of
+        from lab.spec import phone_of
 
         phone = phone_of(spec)
         first = phone.snapshot()

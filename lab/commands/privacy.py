@@ -50,7 +50,7 @@ def _screen(args: argparse.Namespace, settings: Settings) -> int:
     if args.json:
         raise LabError("privacy", "--json goes with --show, --list or an act", code=2)
     with open_store(settings, create=False) as store:
-        from screens.app import Opening
+        from screens.rooms import Opening
 
         found = store.find(args.run_id) if args.run_id else None
         return show_room(store, settings, Opening("privacy", found), "privacy", "--list and --show print instead.")

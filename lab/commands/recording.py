@@ -28,7 +28,7 @@ def record(args: argparse.Namespace) -> int:
     if settings.seat == "rater":
         raise LabError("record", "is not there for the seat rater.")
     with open_store(settings) as store:
-        from screens.app import Opening
+        from screens.rooms import Opening
 
         if args.resume is not None:
             spec, trace = _resumed(args, settings, store)

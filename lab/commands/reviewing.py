@@ -72,7 +72,7 @@ def _screen(args: argparse.Namespace, settings: Settings) -> int:
     if args.json:
         raise LabError("review", "--json goes with --show, --list or an act", code=2)
     with open_store(settings, create=False) as store:
-        from screens.app import Opening
+        from screens.rooms import Opening
 
         found = store.find(args.run_id) if args.run_id else None
         if found is not None:

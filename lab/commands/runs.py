@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from lab.session import Session
     from lab.spec import Spec
     from lab.trace import AnyEvent, Trace
-    from screens.app import Opening
+    from screens.rooms import Opening
     from store.store import Store
 
 DEMO_TASK = "usual_lunch"
@@ -30,7 +30,7 @@ def home(args: argparse.Namespace) -> int:
 
         build_parser().print_help()
         return 0
-    from screens.app import Opening
+    from screens.rooms import Opening
 
     return _show_app(args, Opening("home"))
 
@@ -66,7 +66,7 @@ def live(args: argparse.Namespace) -> int:
         if not headless:
             if spec.gate == "ask" and spec.seat != "developer":
                 raise LabError("live", f"a {spec.seat} lets no actions through", "Leave out --gate.", code=2)
-            from screens.app import Opening
+            from screens.rooms import Opening
 
             settings = msgspec.structs.replace(settings, seat=spec.seat)
             return _app(store, settings, Opening("live", spec=spec, resume=resume))
@@ -89,7 +89,7 @@ def replay(args: argparse.Namespace) -> int:
     settings = load(db=getattr(args, "db", None), window=wants_window(args))
     refuse_blind(settings, "replay")
     with open_store(settings, create=False) as store:
-        from screens.app import Opening
+        from screens.rooms import Opening
 
         found = store.find(run_id)
         return _app(store, settings, Opening("replay", found, int(step) if step else None))
@@ -272,7 +272,7 @@ def show_live(store: Store, settings: Settings, make: Callable[[], Session], tit
     if not _terminal():
         raise LabError(title, "there is no terminal here", "Add --headless to run without a screen.")
     _check_room()
-    from screens.app import Opening
+    from screens.rooms import Opening
 
     return _app(store, settings, Opening("live", make=make))
 

@@ -21,10 +21,11 @@ from textual._compositor import CompositorUpdate
 from textual.screen import Screen
 
 from lab.settings import Settings
-from screens.app import LabApp, Opening
+from screens.app import LabApp
 from screens.phone.mirror import Mirror
 from screens.replay.replay import ReplayScreen
 from screens.replay.timeline import Timeline
+from screens.rooms import Opening
 from store.store import Store
 from tests.screens.runs import long_run
 

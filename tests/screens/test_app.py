@@ -13,8 +13,9 @@ from textual.widgets import Input
 
 from lab.errors import LabError
 from lab.settings import Settings, folder
+from lab.spec import Spec
 from lab.task import Task
-from screens.app import LabApp, Opening
+from screens.app import LabApp
 from screens.crash import Crash
 from screens.door import LiveDoor
 from screens.frame import LobbyScreen, QuitScreen, TooSmallScreen
@@ -22,6 +23,7 @@ from screens.home import HomeScreen
 from screens.lines import Lines
 from screens.page import Page
 from screens.replay.replay import ReplayScreen
+from screens.rooms import Opening
 from screens.shelves import Runs
 from store.store import Store
 from tests.screens.runs import ASKING, WHOLE, asking_run, painted
@@ -34,6 +36,7 @@ class Held:
 
     over = False
     trace_id = "held"
+    spec = Spec(Task("held", "general"))
 
     def leave(self) -> None:
         self.over = True
@@ -235,7 +238,8 @@ async def test_the_palette_reaches_every_action_of_a_screen(full: Store, setting
         assert own <= commands(app)
         app.open_replay(WHOLE)
         await until(pilot, lambda: isinstance(app.screen, ReplayScreen))
-        same = {"Back", "First step", "The end"}  # the list under the focus does these by other names
+        assert "Close up" not in commands(app)  # no graphics are chosen
+        same = {"Back", "First step", "The end", "Close up"}  # the list under the focus does these by other names
         assert {b.description for b in bindings(ReplayScreen)} - same <= commands(app)
         before = painted(app)
         run = next(c for c in app.get_system_commands(app.screen) if c.title == "Help")

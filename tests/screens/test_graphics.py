@@ -21,10 +21,11 @@ from PIL import Image
 
 from lab.errors import LabError
 from lab.settings import Settings
-from screens.app import LabApp, Opening
+from screens.app import LabApp
 from screens.graphics import Can, drawn, prepare, read_answer
 from screens.phone.marks import Mark
 from screens.replay.still import Still
+from screens.rooms import Opening
 from store.store import Store
 from tests.screens.runs import WHOLE
 

@@ -16,8 +16,9 @@ from PIL import Image
 
 from lab.seams import Frame
 from lab.settings import Settings
-from screens.app import LabApp, Opening
+from screens.app import LabApp
 from screens.phone.marks import Mark
+from screens.rooms import Opening
 from screens.window import Window
 from store.store import Store
 from tests.screens.runs import WHOLE

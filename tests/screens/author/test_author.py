@@ -16,10 +16,11 @@ from lab.session import Session
 from lab.settings import Settings
 from lab.spec import Spec
 from lab.task import Actor, InformationUnit, Task, TdgNode, load_task
-from screens.app import LabApp, Opening
+from screens.app import LabApp
 from screens.author.author import AuthorScreen
 from screens.author.form import Line
 from screens.phone.mirror import Mirror
+from screens.rooms import Opening
 from simulators import library
 from store.importing import import_paths
 from store.store import Store

@@ -19,11 +19,12 @@ from lab.task import Actor, Check, LogEntry, Persona, Task
 from lab.trace import DeviceInfo, Step, Trace
 from lab.turn import Action, Prompt, Proposed, Usage
 from lab.uitree import Bounds, Node, UiTree
-from screens.app import LabApp, Opening
+from screens.app import LabApp
 from screens.clock import Clock
 from screens.live.gate import GatePanel, GateRow
 from screens.live.live import LiveScreen
 from screens.live.reply import DecisionRow, OpenQuestion
+from screens.rooms import Opening
 from store.store import Store
 
 TAP = Action("click", at=(138, 1900))

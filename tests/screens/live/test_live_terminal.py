@@ -20,7 +20,8 @@ from lab.session import Session
 from lab.spec import Spec
 from lab.settings import Settings
 from lab.task import Actor, Task
-from screens.app import LabApp, Opening
+from screens.app import LabApp
+from screens.rooms import Opening
 from screens.live.live import LiveScreen
 from store.store import Store
 

@@ -10,13 +10,14 @@ import pytest
 
 from lab.settings import Settings
 from lab.trace import AnyEvent
-from screens.app import LabApp, Opening
+from screens.app import LabApp
 from screens.phone.mirror import Mirror
 from screens.replay.player import LONGEST, Player
 from screens.replay.reel import Line, Reel
 from screens.replay.replay import ReplayScreen
 from screens.replay.still import Still
 from screens.replay.timeline import Timeline
+from screens.rooms import Opening
 from store.store import Store
 from tests.screens.runs import BARE, HOSTILE, LONG, WAITING, WHOLE, long_run, painted, whole_run
 

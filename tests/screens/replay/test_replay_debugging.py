@@ -13,7 +13,7 @@ from lab.session import Session
 from lab.settings import Settings
 from lab.spec import Spec
 from lab.turn import Action
-from screens.app import LabApp, Opening
+from screens.app import LabApp
 from screens.family import FamilyScreen, Tree
 from screens.home import HomeScreen
 from screens.live.live import LiveScreen
@@ -23,6 +23,7 @@ from screens.replay.forking import ForkPanel, ForkRow
 from screens.replay.replay import ReplayScreen
 from screens.replay.still import Still
 from screens.replay.timeline import Timeline
+from screens.rooms import Opening
 from screens.shelves import Runs
 from simulators import library
 from store.store import Store

@@ -13,9 +13,10 @@ from lab.records import Imported
 from lab.settings import Settings
 from lab.trace import Step
 from lab.turn import Action, Prompt, Proposed, Spent, Usage, spent
-from screens.app import LabApp, Opening
+from screens.app import LabApp
 from screens.describe import spent_words, usage_words
 from screens.replay.replay import ReplayScreen
+from screens.rooms import Opening
 from screens.sent.sent import SentScreen
 from store.store import Store
 from tests.screens.runs import HOSTILE, WHOLE, painted, whole_run

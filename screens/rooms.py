@@ -1,0 +1,288 @@
+"""The rooms of the app: which there are for a seat, and the verbs that open them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+import msgspec
+from textual.app import App
+from textual.screen import Screen
+
+from lab.errors import LabError
+from lab.settings import Settings
+from screens.seats import Seat, may_author, may_replay, may_review
+
+if TYPE_CHECKING:
+    from lab.fork import Change
+    from lab.session import Session
+    from lab.spec import Spec
+    from lab.task import Task
+    from lab.trace import Trace
+    from screens.door import LiveDoor
+    from screens.record.intent import Asking
+    from store.store import Store
+
+ScreenName = Literal["home", "live", "replay", "author", "review", "privacy"]
+
+
+class Opening(NamedTuple):
+    """What the app shows first. `step` counts from 1, as people do; None is the first."""
+
+    screen: ScreenName
+    trace_id: str | None = None
+    step: int | None = None
+    spec: Spec | None = None
+    resume: Trace | None = None
+    make: Callable[[], Session] | None = None
+    """Makes the run that is shown live, where `spec` does not say it all."""
+    task: Task | None = None
+    """The task whose design is drafted, beside the run `trace_id`."""
+    ask: Asking | None = None
+    """The demonstration that is recorded, once its intent and place are said."""
+
+
+AT_HOME = Opening("home")
+
+
+class Room(NamedTuple):
+    """A room: who may enter it, what makes its screen, and what is said where nothing is open in it yet."""
+
+    may: Callable[[Seat], bool]
+    make: Callable[[Store, Settings], Screen[None]]
+    empty: tuple[str, str] = ("", "")
+
+
+def _home(store: Store, settings: Settings) -> Screen[None]:
+    if not may_replay(settings.seat):
+        from screens.frame import LobbyScreen
+
+        return LobbyScreen()
+    from screens.home import HomeScreen
+
+    return HomeScreen(store, settings)
+
+
+def _door(store: Store, settings: Settings) -> Screen[None]:
+    from screens.door import LiveDoor
+
+    return LiveDoor()
+
+
+def _replay(store: Store, settings: Settings) -> Screen[None]:
+    from screens.replay.replay import ReplayScreen
+
+    return ReplayScreen(store, settings)
+
+
+def _author(store: Store, settings: Settings) -> Screen[None]:
+    from screens.author.author import AuthorScreen
+
+    return AuthorScreen(store, settings)
+
+
+def _review(store: Store, settings: Settings) -> Screen[None]:
+    from screens.review.review import ReviewScreen
+
+    return ReviewScreen(store, settings)
+
+
+def _privacy(store: Store, settings: Settings) -> Screen[None]:
+    from screens.review.privacy import PrivacyScreen
+
+    return PrivacyScreen(store, settings)
+
+
+def _anyone(seat: Seat) -> bool:
+    return True
+
+
+ROOMS: dict[ScreenName, Room] = {
+    "home": Room(_anyone, _home),
+    "live": Room(_anyone, _door, ("no run is live.", "Enter on a task in Home (F2) starts one.")),
+    "replay": Room(may_replay, _replay, ("no run is open.", "Enter on a run in Home (F2) opens it.")),
+    "author": Room(may_author, _author, ("no design is open.", "a on a run or a task in Home (F2) opens its design.")),
+    "review": Room(may_review, _review),
+    "privacy": Room(may_review, _privacy),
+}
+
+
+class Rooms(App[None]):
+    """An app with those rooms that its seat has; each keeps what it shows while another is seen."""
+
+    store: Store
+    settings: Settings
+    session: Session | None
+    """The run under way, or the last one; None before the first."""
+
+    def furnish(self, opening: Opening) -> None:
+        """Makes the rooms of this seat; a `LabError` where the one to begin with is none of them."""
+        for name, room in ROOMS.items():
+            if room.may(self.settings.seat):
+                self.add_mode(name, partial(self._made, room))
+        self._check_room(opening.screen)
+
+    def _made(self, room: Room) -> Screen[None]:
+        return room.make(self.store, self.settings)
+
+    def has_room(self, name: str) -> bool:
+        """Whether a room exists for this seat."""
+        return any(name == room and there.may(self.settings.seat) for room, there in ROOMS.items())
+
+    def _check_room(self, name: ScreenName) -> None:
+        if not self.has_room(name):
+            raise LabError(name.title(), f"is not there for the seat {self.settings.seat}.")
+
+    async def enter(self, opening: Opening) -> None:
+        """Opens what was asked for; lists are read after the first paint."""
+        await self.switch_mode(opening.screen)
+        if opening.screen == "live" and opening.spec is not None:
+            self.open_live(opening.spec, opening.resume)
+        elif opening.screen == "live" and opening.ask is not None:
+            self.open_record(opening.ask)
+        elif opening.screen == "live" and opening.make is not None:
+            self._live_door().build(opening.make)
+        elif opening.screen == "replay" and opening.trace_id is not None:
+            self.open_replay(opening.trace_id, opening.step or 1)
+        elif opening.screen == "author" and opening.task is not None:
+            self.open_author(opening.task, opening.trace_id)
+        elif opening.screen in ("review", "privacy"):
+            self.open_demonstration(opening.screen, opening.trace_id)
+
+    def action_show(self, name: ScreenName) -> None:
+        """Goes to another room."""
+        entered = (
+            self.session is not None or self.current_mode == "live" if name == "live" else name in self._screen_stacks
+        )
+        said, hint = ROOMS[name].empty
+        if said and not entered:
+            raise LabError(name.title(), said, hint)
+        self.switch_mode(name)
+
+    def open_home(self) -> None:
+        """Shows Home; a run that is live goes on."""
+        self.switch_mode("home")
+
+    def open_live(self, spec: Spec, resume: Trace | None = None) -> None:
+        """Builds a session off the UI thread and shows it; only one run is live in an app."""
+
+        def build() -> Session:
+            from lab.session import Session
+
+            return Session(self.store, spec, resume)
+
+        self._live_door().build(build)
+
+    def choose_phone(self, serial: str) -> None:
+        """Runs that begin from now on are made on this phone."""
+        self.settings = msgspec.structs.replace(self.settings, device=serial)
+
+    def open_task(self, name: str) -> None:
+        """Runs a built-in task with the rule agent, the person at this seat answering."""
+
+        def build() -> Session:
+            from lab.session import Session
+            from screens.door import task_spec
+
+            return Session(self.store, task_spec(name, self.settings))
+
+        self._live_door().build(build)
+
+    def open_record(self, asking: Asking) -> None:
+        """Records a demonstration; what is not yet known of its intent and place is asked for first."""
+        intent, place = asking.said
+        if intent and place:
+            self.open_live(asking.begun(intent, place))
+            return
+        self._live_door()
+        from screens.record.intent import IntentScreen
+
+        def begin(said: tuple[str, str] | None) -> None:
+            if said is None:
+                self.open_home()
+            else:
+                self.open_live(asking.begun(*said))
+
+        self.push_screen(IntentScreen(intent, fixed=bool(intent) and not asking.own), begin)
+
+    def forked(self, trace_id: str, index: int, change: Change) -> Session:
+        """A session, not yet entered, that goes on from a step (from 0) of a stored run; not for the UI thread."""
+        from lab.fork import forked
+
+        settings = self.settings
+        return forked(self.store, trace_id, index, change, person=settings.person, pace=settings.pace)
+
+    def open_resume(self, trace_id: str) -> None:
+        """Goes on with an open run where it stands."""
+
+        def build() -> Session:
+            from lab.session import Session
+            from lab.spec import resume_spec
+
+            trace = self.store.trace(trace_id)
+            return Session(self.store, resume_spec(trace, pace=self.settings.pace), trace)
+
+        self._live_door().build(build)
+
+    def enter_live(self, session: Session) -> None:
+        """Shows a session that is built already, in the place of the run that it goes on from."""
+        self.switch_mode("live")
+        while len(self.screen_stack) > 1:
+            self.pop_screen()
+        from screens.door import LiveDoor
+
+        door = self.screen_stack[0]
+        assert isinstance(door, LiveDoor)
+        door.enter(session)
+
+    def open_replay(self, trace_id: str, step: int = 1) -> None:
+        """Shows a stored run at a step, counted from 1."""
+        self._check_room("replay")
+        self.switch_mode("replay")
+        from screens.replay.replay import ReplayScreen
+
+        room = self.get_screen_stack("replay")[0]
+        assert isinstance(room, ReplayScreen)
+        room.open(trace_id, step)
+
+    def open_author(self, task: Task, trace_id: str | None) -> None:
+        """Shows a task's design beside a run of it."""
+        self._check_room("author")
+        self.switch_mode("author")
+        from screens.author.author import AuthorScreen
+
+        room = self.get_screen_stack("author")[0]
+        assert isinstance(room, AuthorScreen)
+        room.open(task, trace_id)
+
+    def open_demonstration(self, room: ScreenName, trace_id: str | None) -> None:
+        """Shows a demonstration to be proofread, or cleared of what is private; None shows which there are."""
+        self._check_room(room)
+        self.switch_mode(room)
+        from screens.review.room import DemoRoom
+
+        screen = self.get_screen_stack(room)[0]
+        assert isinstance(screen, DemoRoom)
+        screen.open(trace_id)
+
+    def check_no_run(self) -> None:
+        """Raises `LabError` while a run is under way: there is one phone in front of a person."""
+        if self.run_is_live:
+            raise LabError("Live", "a run is live already.", "F3 shows it; ctrl+x twice ends it.")
+
+    def _live_door(self) -> LiveDoor:
+        self.check_no_run()
+        self.switch_mode("live")
+        while len(self.screen_stack) > 1:
+            self.pop_screen()
+        from screens.door import LiveDoor
+
+        door = self.screen_stack[0]
+        assert isinstance(door, LiveDoor)
+        return door
+
+    @property
+    def run_is_live(self) -> bool:
+        """Whether a run is under way in this app."""
+        return self.session is not None and not self.session.over
