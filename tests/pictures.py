@@ -38,10 +38,13 @@ from screens.record.record import RecordScreen
 from screens.record.steps import StepList
 from screens.rooms import Opening
 from simulators import library
+from simulators.phone.served.scrcpy_options import stand_in
 from simulators.phone.shots import shots
 from store.store import Store
 from tests.endpoint import serving
 from tests.lab.test_model_agent import Brain
+from tests.simulators.phone.served.rig import AdbServer, Rig
+from tests.simulators.phone.served.rig import serving as phone_served
 
 SIZE = (120, 40)
 PHONE = (
@@ -80,6 +83,34 @@ def main() -> None:
             seat = opening.spec.seat if opening.spec else "developer"
             svg = asyncio.run(_export(store, Settings(seat=seat, bell=False), opening, drive))
             _render(svg, out / f"{name}.png")
+        _unplugged(store, Path(folder), out / "device.png")
+
+
+def _unplugged(store: Store, folder: Path, out: Path) -> None:
+    """A run on a served phone, which is unplugged while a question is open."""
+    server = AdbServer(folder)
+    server.start()
+    (folder / "scrcpy-server-v3.3.4").write_bytes(stand_in("3.3.4"))
+    os.environ |= server.environment | {"SCRCPY_SERVER_PATH": str(folder / "scrcpy-server-v3.3.4")}
+    try:
+        with phone_served(server) as rig:
+            opening = Opening("live", spec=_spec("usual_lunch", "developer")._replace(device=rig.serial))
+            drive = functools.partial(_cut, rig)
+            _render(asyncio.run(_export(store, Settings(bell=False), opening, drive)), out)
+    finally:
+        server.stop()
+
+
+async def _cut(rig: Rig, pilot: Pilot[None]) -> None:
+    """Unplugs the phone at the question, and waits until that shows."""
+    await _asked(pilot)
+    await asyncio.sleep(2)  # the phone's words come once it rests
+    rig.faults.unplug()
+    screen = pilot.app.screen
+    assert isinstance(screen, LiveScreen)
+    while screen.session.device.trouble is None or not screen.query_one(Mirror).has_class("-stale"):
+        await asyncio.sleep(0.1)
+    await asyncio.sleep(1)
 
 
 def _headless(store: Store, task: str) -> str:
