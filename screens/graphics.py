@@ -90,12 +90,14 @@ class Can(NamedTuple):
 
 def ask(seconds: float = _ANSWER) -> Can:
     """Asks the terminal, outside any app, what it can draw: Kitty's graphics query, then its device attributes."""
-    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+    if not (sys.stdin.isatty() and sys.stdout.isatty()) or os.environ.get("TERM", "dumb") == "dumb":
         return Can(False, False, False)
     import termios
     import tty
 
     stdin = sys.stdin.fileno()
+    if os.tcgetpgrp(stdin) != os.getpgrp():  # in the background a terminal stops whoever changes it
+        return Can(False, False, False)
     before = termios.tcgetattr(stdin)
     try:
         tty.setcbreak(stdin)

@@ -1,4 +1,4 @@
-"""What `hitlab doctor` looks at: Python, the terminal, fonts, the database, adb, phones, scrcpy."""
+"""What `hitlab doctor` looks at: Python, the terminal and its graphics, fonts, the database, adb, phones, scrcpy."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ LEAST = (80, 24)
 
 def examine(settings: Settings) -> list[Finding]:
     """One finding per thing that a run can fail on, those that need doing with what to do."""
-    return [_python(), _settings(), _terminal(), _colour(), _fonts(), _database(settings), _adb(), _phones(), _scrcpy()]
+    terminal = [_terminal(), _colour(), _graphics(settings)]
+    return [_python(), _settings(), *terminal, _fonts(), _database(settings), _adb(), _phones(), _scrcpy()]
 
 
 def _python() -> Finding:
@@ -46,6 +47,39 @@ def _colour() -> Finding:
         return Finding("colour", True, f"COLORTERM={value}" if value else "not asked for without a terminal", "")
     do = "Set COLORTERM=truecolor if your terminal has it; the mirror falls back to 256 colours."
     return Finding("colour", False, f"COLORTERM={value or 'not set'}", do)
+
+
+def _graphics(settings: Settings) -> Finding:
+    """What the terminal says that it can draw beside characters, and whether what is chosen for Replay fits that."""
+    from importlib.util import find_spec
+
+    from screens.graphics import ask
+
+    chosen = settings.graphics
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        return Finding("graphics", True, f"{chosen} chosen; not asked for without a terminal", "")
+    can = ask()
+    able = [name for name, there in (("kitty", can.kitty), ("sixel", can.sixel)) if there]
+    says = (
+        "it draws " + " and ".join(able) if able else "it draws characters alone" if can.answered else "it says nothing"
+    )
+    found = f"{chosen} chosen; asked what else it can draw, {says}"
+    lacking = find_spec("textual_image") is None
+    install = "pip install 'hitlab[graphics]'"
+    if chosen == "cells":
+        first = f"{install}, and set" if lacking else "Set"
+        do = f'{first} graphics = "{able[0]}", and `i` in Replay shows the picture itself.' if able else ""
+        return Finding("graphics", True, found, do)
+    if chosen not in able:
+        return Finding(
+            "graphics", False, found, f"Set graphics to {able[0] if able else 'cells'}, or use another terminal."
+        )
+    return Finding(
+        "graphics",
+        not lacking,
+        found + ("; textual-image is not installed" if lacking else ""),
+        install if lacking else "",
+    )
 
 
 def _fonts() -> Finding:
