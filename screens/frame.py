@@ -37,7 +37,7 @@ class QuitScreen(ModalScreen[bool]):
 
     def compose(self) -> ComposeResult:
         with Vertical(id="quit"):
-            yield Static("A run is live. Quitting leaves it open: Home can resume it later at the same question.")
+            yield Static("A run is live. Quitting leaves it open: Home can resume it later where it stands.")
             yield Static("Enter  leave it open and quit\nEsc    stay", id="quit-keys")
 
     def on_mount(self) -> None:

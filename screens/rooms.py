@@ -7,12 +7,12 @@ from functools import partial
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import msgspec
-from textual.app import App
 from textual.screen import Screen
 
 from lab.errors import LabError
 from lab.settings import Settings
 from screens.seats import Seat, may_author, may_replay, may_review
+from screens.typeahead import TypeAhead
 
 if TYPE_CHECKING:
     from lab.fork import Change
@@ -108,7 +108,7 @@ ROOMS: dict[ScreenName, Room] = {
 }
 
 
-class Rooms(App[None]):
+class Rooms(TypeAhead):
     """An app with those rooms that its seat has; each keeps what it shows while another is seen."""
 
     store: Store

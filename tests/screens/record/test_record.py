@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from textual import events
 
 from lab.seams import Trouble
 from lab.task import Actor
@@ -332,3 +333,24 @@ async def test_a_phone_that_is_away_is_waited_for(recording: Any, until: Any) ->
         await pilot.press("enter")
         await ready(app, pilot, until, 1)
     assert device.did == [Action("click", at=(470, 950))]
+
+
+@pytest.mark.parametrize(
+    ("burst", "held", "line"),
+    [
+        ("/noor\r, then", Action("click", at=(270, 360)), "Tap Noor Haddad, then"),
+        ("/1\x1b/2 now", Action("click", at=(200, 960)), "Tap the field Amount now"),
+        ("/send\r\x1btMove, please\r", Action("input_text", text="Move, please"), "Type Move, please in Amount"),
+        ("ficno such app\r", Action("status", status="infeasible", text="cannot-complete"), None),
+    ],
+)
+async def test_keys_in_one_burst_go_where_the_one_before_has_put_the_focus(
+    recording: Any, until: Any, burst: str, held: Action | None, line: str | None
+) -> None:
+    app = recording()
+    async with app.run_test(size=SIZE) as pilot:
+        await ready(app, pilot, until)
+        for key in burst:
+            name = {"\r": "enter", "\x1b": "escape", "/": "slash"}.get(key, key)
+            app.post_message(events.Key(name, key if key.isprintable() else None))
+        await until(pilot, lambda: app.desk.held == held and line in (None, app.line))
