@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import msgspec
 
 from lab.turn import Action, Decision, Proposed
@@ -19,9 +21,15 @@ def secret(action: Action | None, tree: UiTree) -> str:
 
 
 def _typed_into(action: Action, tree: UiTree) -> list[Node]:
-    if action.at is not None:
-        return [node for node in tree.at(*action.at) if node.password or node.cls.endswith("EditText")][:1]
-    return [node for node in tree.nodes() if node.focused]
+    """The field that it goes into; where no field is known to have the cursor, every password field that there is."""
+    if action.at is not None and (tapped := [node for node in tree.at(*action.at) if _is_field(node)]):
+        return tapped[:1]
+    fields = [node for node in tree.nodes() if _is_field(node)]
+    return [node for node in fields if node.focused] or fields
+
+
+def _is_field(node: Node) -> bool:
+    return node.password or node.cls.endswith("EditText")
 
 
 def kept(proposed: Proposed, decision: Decision, tree: UiTree) -> tuple[Proposed, Decision]:
@@ -67,4 +75,7 @@ def _action_without(action: Action | None, word: str) -> Action | None:
 
 
 def _without(text: str, word: str) -> str:
-    return text.replace(word, HIDDEN)
+    """`text` without a word, also where it stands as JSON writes it, with or without escapes for other scripts."""
+    for written in (word, json.dumps(word, ensure_ascii=False)[1:-1], json.dumps(word)[1:-1]):
+        text = text.replace(written, HIDDEN)
+    return text

@@ -1,13 +1,46 @@
-"""Password fields in a picture: where a tree says they are, painted over."""
+"""Password fields: found in trees, by what the keyboard says too, and painted over in pictures."""
 
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable
+from collections.abc import Callable, Container, Iterable
 
-from lab.uitree import Bounds, UiTree
+import msgspec
+
+from lab.uitree import Bounds, Node, UiTree
 
 _COLOUR = (96, 96, 96)
+
+
+_CURSOR = Node(Bounds(0, 0, 0, 0), cls="android.widget.EditText", focused=True, password=True)
+"""Stands for a password's field that no tree holds, so that what is typed into it is known to be one."""
+
+
+def with_cursor_hidden(tree: UiTree) -> UiTree:
+    """The tree of a screen whose keyboard types into a password's field, with that field in it as one.
+
+    A phone that is told to show passwords calls their fields ordinary ones, and some screens do not tell of them.
+    """
+    hidden = _marked(tree, lambda node: node.focused and node.cls.endswith("EditText"))
+    if any(node.password for node in hidden.nodes()):
+        return hidden
+    return msgspec.structs.replace(tree, roots=(*tree.roots, _CURSOR))
+
+
+def with_fields_hidden(tree: UiTree, ids: Container[str]) -> UiTree:
+    """The tree with the nodes of these resource ids as passwords' fields."""
+    return _marked(tree, lambda node: node.id in ids)
+
+
+def _marked(tree: UiTree, which: Callable[[Node], bool]) -> UiTree:
+    if not any(which(node) and not node.password for node in tree.nodes()):
+        return tree
+    return msgspec.structs.replace(tree, roots=tuple(_mark(root, which) for root in tree.roots))
+
+
+def _mark(node: Node, which: Callable[[Node], bool]) -> Node:
+    children = tuple(_mark(child, which) for child in node.children)
+    return msgspec.structs.replace(node, password=node.password or which(node), children=children)
 
 
 def password_boxes(*trees: UiTree) -> list[Bounds]:

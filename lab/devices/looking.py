@@ -7,12 +7,13 @@ from collections.abc import Callable
 import msgspec
 
 from lab.devices import screencap
-from lab.devices.covering import painted_over, password_boxes
+from lab.devices.covering import painted_over, password_boxes, with_cursor_hidden, with_fields_hidden
 from lab.devices.dump import Dumper
 from lab.devices.glance import Glance, glance
 from lab.devices.shell import Shell
 from lab.hiding import tree_without
-from lab.seams import Screen
+from lab.seams import Screen, Trouble
+from lab.turn import Point
 from lab.uitree import Bounds, UiTree
 
 _TRIES = 3
@@ -27,15 +28,41 @@ class Looker:
         self.glance = glanced
         self._passwords: tuple[str, list[Bounds]] = ("", [])
         """The activity that last showed password fields, and where."""
+        self._typed: set[tuple[str, str]] = set()
+        """Activities and resource ids of the fields that a keyboard called a password's."""
 
     def observe(self) -> Screen:
-        """What the phone shows now; `Trouble` where it does not answer, or its screenshot fails."""
-        png, trees = consistent(lambda: screencap.png(self._shell), self._dumper.tree)
-        self.glance = glance(self._shell)
-        tree = trees[-1] if trees else msgspec.structs.replace(_NOTHING, rotation=self.glance.rotation)
-        size = screencap.png_size(png)
-        png = painted_over(png, self._places(trees, Bounds(0, 0, *size)))
+        """What the phone shows now; `Trouble` where it does not answer, or its screenshot fails.
+
+        `size` is what touches and trees are counted in; a picture of other pixels is scaled to it.
+        """
+        for _ in range(_TRIES):
+            png, trees = consistent(lambda: screencap.png(self._shell), self._dumper.tree)
+            self.glance = glance(self._shell)
+            if not _turned(screencap.png_size(png), self.glance.size):
+                break
+        trees = [self._hidden(tree) for tree in trees]
+        try:
+            png = screencap.scaled(png, self.glance.size)
+            size = screencap.png_size(png)
+            png = painted_over(png, self._places(trees, Bounds(0, 0, *size)))
+        except (OSError, SyntaxError, ValueError) as error:
+            raise Trouble(self._shell.who, "its screenshot is no picture.") from error
+        tree = trees[-1] if trees else self._untold()
         return Screen(png, size, tree_without(tree), self.glance.activity, self.glance.at)
+
+    def _hidden(self, tree: UiTree) -> UiTree:
+        """The tree with every field as a password's that the keyboard calls one, or called one before."""
+        activity = self.glance.activity
+        if self.glance.password and self.glance.keyboard:
+            tree = with_cursor_hidden(tree)
+            self._typed |= {(activity, node.id) for node in tree.nodes() if node.password and node.focused and node.id}
+        return with_fields_hidden(tree, {id for where, id in self._typed if where == activity})
+
+    def _untold(self) -> UiTree:
+        """What stands for the tree of a screen that uiautomator says nothing of."""
+        tree = msgspec.structs.replace(_NOTHING, rotation=self.glance.rotation)
+        return with_cursor_hidden(tree) if self.glance.password and self.glance.keyboard else tree
 
     def _places(self, trees: list[UiTree], whole: Bounds) -> list[Bounds]:
         """Where passwords may be seen. Without a tree: where this activity last had them, or else anywhere."""
@@ -46,6 +73,11 @@ class Looker:
             return []
         known, places = self._passwords
         return places if known == self.glance.activity and places else [whole]
+
+
+def _turned(picture: Point, display: Point | None) -> bool:
+    """Whether the phone was turned between a picture and what its services said."""
+    return display is not None and (picture[0] > picture[1]) != (display[0] > display[1])
 
 
 def consistent(picture: Callable[[], bytes], dump: Callable[[], UiTree | None]) -> tuple[bytes, list[UiTree]]:

@@ -16,6 +16,8 @@ _WARNING = 4096
 """Bytes of warnings that a phone with several displays may print before its picture."""
 _MOST = 128 << 20
 _LARGEST = 16384
+_OTHER_SHAPE = 0.01
+"""By how much two screens' width for their height may differ and be one, for sizes are rounded."""
 _BYTES = {1: 4, 2: 4, 3: 3, 4: 2, 5: 4}
 """Bytes per pixel of Android's pixel formats: RGBA_8888, RGBX_8888, RGB_888, RGB_565, BGRA_8888."""
 
@@ -65,6 +67,22 @@ def png_size(data: bytes) -> Point:
         return (0, 0)
     width, height = struct.unpack(">II", data[16:24])
     return width, height
+
+
+def scaled(data: bytes, size: Point | None) -> bytes:
+    """A PNG in the pixels that touches are counted in; the very bytes where it is, or where its shape is another.
+
+    Under `wm size` Androids up to 10 picture the panel's own pixels, while trees and touches are in the others.
+    """
+    own = png_size(data)
+    if size is None or own == size or abs(own[0] * size[1] - own[1] * size[0]) > own[1] * size[1] * _OTHER_SHAPE:
+        return data
+    from PIL import Image
+
+    out = io.BytesIO()
+    with Image.open(io.BytesIO(data)) as picture:
+        picture.convert("RGB").resize(size, Image.Resampling.LANCZOS).save(out, "PNG", compress_level=1)
+    return out.getvalue()
 
 
 def raw(shell: Shell) -> Raw:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
+
+import msgspec
 
 from lab.hiding import HIDDEN, kept, secret, tree_without
 from lab.seams import Brief, Screen
@@ -41,6 +44,21 @@ def test_a_proposal_is_kept_without_it_wherever_it_stands() -> None:
     assert stored[0].thought == f"I type {HIDDEN}."
     other = Proposed(Action("click", at=(1, 1)), thought=WORD)
     assert kept(other, Decision("approve", BY, other.action), LOGIN)[0] is other
+
+
+def test_where_no_field_has_the_cursor_any_password_field_may_take_it() -> None:
+    elsewhere = UiTree((NAME, msgspec.structs.replace(FIELD, focused=False), Node(Bounds(0, 0, 9, 9), focused=True)))
+    assert secret(Action("input_text", text=WORD), elsewhere) == WORD
+    assert secret(Action("input_text", at=(900, 900), text=WORD), elsewhere) == WORD
+
+
+def test_it_is_found_as_json_writes_it() -> None:
+    word = 'a"b\\ü'
+    action = Action("input_text", text=word)
+    raws = [json.dumps({"text": word}, ensure_ascii=ascii) for ascii in (True, False)]
+    for raw in raws:
+        stored = kept(Proposed(action, raw=raw), Decision("approve", BY, action), LOGIN)
+        assert stored[0].raw == f'{{"text": "{HIDDEN}"}}'
 
 
 def test_a_tree_is_kept_without_it() -> None:

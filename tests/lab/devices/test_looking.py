@@ -5,11 +5,16 @@ from __future__ import annotations
 import io
 from collections.abc import Iterator
 
+import pytest
 from PIL import Image
 
 from lab.devices.dump import Dumper
 from lab.devices.glance import Glance
 from lab.devices.looking import Looker, consistent
+from lab.devices.screencap import png_size
+from lab.hiding import secret
+from lab.seams import Trouble
+from lab.turn import Action
 from lab.uitree import Bounds, Node, UiTree
 from tests.lab.devices.answering import answering
 
@@ -63,14 +68,22 @@ class Bank:
         self.trees = True
         self.field = FIELD
         self.kind = "0x81"
+        self.size = ""
+        self.picture = png((255, 0, 0))
 
     def answer(self, command: str) -> bytes:
         if command.startswith("screencap"):
-            return png((255, 0, 0))
+            return self.picture
         if command.startswith("uiautomator"):
             xml = f'<hierarchy rotation="0">{self.field}</hierarchy>'
             return xml.encode() if self.trees else b"ERROR: could not get idle state."
-        said = ["2026-03-10T08:50:00+0800", FOCUS, f"mInputShown=true\n inputType={self.kind}", "", "hitlab:exit:0"]
+        said = [
+            "2026-03-10T08:50:00+0800",
+            FOCUS,
+            f"mInputShown=true\n inputType={self.kind}",
+            self.size,
+            "hitlab:exit:0",
+        ]
         return "\nhitlab:next\n".join(said[:4]).encode() + b"\n" + said[4].encode()
 
     def looker(self) -> Looker:
@@ -111,7 +124,8 @@ def test_without_a_tree_passwords_stay_covered_where_they_were() -> None:
     looker.observe()
     bank.trees = False
     screen = looker.observe()
-    assert screen.tree == UiTree()
+    assert not screen.tree.find(contains=SECRET)
+    assert secret(Action("input_text", text=SECRET), screen.tree) == SECRET
     assert set(painted(screen.png)) == inside(PLACE)
 
 
@@ -121,3 +135,48 @@ def test_without_any_tree_a_screen_that_takes_a_password_is_covered_whole() -> N
     assert set(painted(bank.looker().observe().png)) == inside((0, 0, 40, 40))
     bank.kind = "0x1"
     assert not set(painted(bank.looker().observe().png))
+
+
+OPEN = FIELD.replace(
+    'password="true"', 'password="false" resource-id="com.bank:id/pin" class="android.widget.EditText"'
+)
+"""A password's field on a phone that was told to show passwords."""
+
+
+def test_a_password_that_the_phone_shows_is_known_by_its_keyboard() -> None:
+    bank = Bank()
+    bank.field, bank.kind = OPEN, "0x91"
+    looker = bank.looker()
+    screen = looker.observe()
+    assert not screen.tree.find(contains=SECRET)
+    assert set(painted(screen.png)) == inside(PLACE)
+    assert secret(Action("input_text", text=SECRET), screen.tree) == SECRET
+    bank.field, bank.kind = OPEN.replace('focused="true"', ""), "0x1"
+    left = looker.observe()
+    assert not left.tree.find(contains=SECRET)
+    assert set(painted(left.png)) == inside(PLACE)
+
+
+def test_a_password_is_secret_where_its_field_is_in_no_tree() -> None:
+    bank = Bank()
+    bank.field = '<node text="drawn by itself" bounds="[0,0][40,40]" />'
+    screen = bank.looker().observe()
+    assert secret(Action("input_text", text=SECRET), screen.tree) == SECRET
+    assert secret(Action("input_text", text=SECRET, at=(9, 9)), screen.tree) == SECRET
+
+
+def test_a_picture_of_the_panels_pixels_is_scaled_to_those_of_touches() -> None:
+    bank = Bank()
+    bank.size = "Physical size: 40x40\nOverride size: 20x20"
+    screen = bank.looker().observe()
+    assert (screen.size, png_size(screen.png)) == ((20, 20), (20, 20))
+    assert set(painted(screen.png)) == inside((4, 8, 20, 12))
+    bank.size = "Physical size: 40x40\nOverride size: 20x30"
+    assert bank.looker().observe().size == (40, 40)
+
+
+def test_a_picture_that_cannot_be_read_is_trouble_and_ends_nothing() -> None:
+    bank = Bank()
+    bank.picture = bank.picture[:40] + b"\0" * 20 + bank.picture[60:]
+    with pytest.raises(Trouble, match="no picture"):
+        bank.looker().observe()
