@@ -86,7 +86,8 @@ class Acting:
         if action.at is not None:
             self._fingers.tap(self._place(action.at))
         seen = self._cursor(tree if action.at is None else UiTree(), _CURSOR if action.at is not None else 0.0)
-        self.typist.type(action.text or "", seen.lines)
+        secret = seen.password or any(node.password for node in tree.nodes())
+        self.typist.type(action.text or "", seen.lines, secret=secret)
 
     def _cursor(self, tree: UiTree, seconds: float) -> Glance:
         """Once something takes text: the keyboard is shown, or a field has the focus (with a keyboard of keys)."""

@@ -97,15 +97,17 @@ class Shell:
 
 
 def quoted(text: str) -> str:
-    """One word for the phone's shell that stays `text`, whatever is in it.
-
-    `LabError` where no command line can hold it: the character NUL, or half of a surrogate pair.
-    """
-    if "\0" in text or any("\ud800" <= ch <= "\udfff" for ch in text):
-        raise LabError("phone's shell", f"{plain(text, lines=False)[:60]!r} holds a character that cannot be sent.")
+    """One word for the phone's shell that stays `text`, whatever is in it; a `LabError` where none can hold it."""
+    check_sendable(text)
     if _UNQUOTED.fullmatch(text):
         return text
     return "'" + text.replace("'", "'\\''") + "'"
+
+
+def check_sendable(text: str) -> None:
+    """Refuses what no phone can be sent: NUL, half of a surrogate pair; without the text, which may be a password."""
+    if "\0" in text or any("\ud800" <= ch <= "\udfff" for ch in text):
+        raise LabError("text", "holds a character that cannot be sent to a phone (NUL, or half of a surrogate pair).")
 
 
 def line_of(*words: str | int) -> str:

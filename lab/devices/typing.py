@@ -6,7 +6,7 @@ import base64
 from collections.abc import Callable, Iterator
 
 from lab.devices.fingers import ENTER, must
-from lab.devices.shell import Shell, line_of
+from lab.devices.shell import Shell, check_sendable, line_of
 from lab.errors import LabError
 
 INPUT, CLIPBOARD, KEYBOARD = "input text", "scrcpy clipboard", "ADB keyboard"
@@ -17,15 +17,18 @@ _IME = "com.android.adbkeyboard"
 
 
 class Typist:
-    """Types on one phone. `paste` does so by scrcpy's clipboard, and is False where no server is found."""
+    """Types on one phone. `paste` does so by scrcpy's clipboard, and is False where no server is found.
 
-    def __init__(self, shell: Shell, paste: Callable[[str], bool]) -> None:
+    Its second value is whether the text is secret, and must not stay on the clipboard.
+    """
+
+    def __init__(self, shell: Shell, paste: Callable[[str, bool], bool]) -> None:
         self._shell = shell
         self._paste = paste
         self.typed_by = ""
         """How the newest text was typed."""
 
-    def type(self, text: str, lines: bool | None = None) -> None:
+    def type(self, text: str, lines: bool | None = None, *, secret: bool = False) -> None:
         """Types `text` at the cursor; a `LabError` says what is missing where this phone cannot be given it.
 
         `lines` is whether the field has several; where it has one, its lines are joined by spaces, for Enter would send
@@ -33,11 +36,12 @@ class Typist:
         """
         text = text.replace("\r\n", "\n").replace("\r", "\n")
         text = " ".join(text.splitlines()) if lines is False else text
+        check_sendable(text)
         keys = all(" " <= ch <= "~" or ch == "\n" for ch in text)
         if keys and (lines or "\n" not in text):
             self.typed_by = INPUT
             self._by_input(text)
-        elif self._paste(text):
+        elif self._paste(text, secret):
             self.typed_by = CLIPBOARD
         elif keys:
             self.typed_by = INPUT

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 
 _NO_SERVER = "no scrcpy server: `hitlab device scrcpy` fetches one"
 _MOST_WORDS = 80
+_COPY, _TAKEN = 0.5, 1.0
+"""Seconds that a phone may take to say what is on its clipboard (an empty one says nothing), and to paste from it."""
 
 
 class Videos:
@@ -70,12 +73,16 @@ class Videos:
             if isinstance(source, Video):
                 self._leave()
 
-    def paste(self, text: str) -> bool:
-        """Pastes by scrcpy's clipboard, in a session of its own where none runs; False where no server is found."""
+    def paste(self, text: str, secret: bool) -> bool:
+        """Pastes by scrcpy's clipboard, in a session of its own where none runs; False where no server is found.
+
+        What is `secret` does not stay on the clipboard: what was there before is put back.
+        """
         from lab.devices.scrcpy import Scrcpy
 
-        if self.session is not None:
-            self.session.paste(text)
+        session = self.session
+        if session is not None:
+            _paste(session, text, secret=secret)
             return True
         try:
             session = Scrcpy.start(self._open, video=False)
@@ -84,7 +91,7 @@ class Videos:
         except LabError:
             return False
         try:
-            session.paste(text)
+            _paste(session, text, secret=secret)
         finally:
             session.close()
         return True
@@ -149,6 +156,17 @@ class Videos:
         self._failures.add(trouble, lasted)
         if self._failures.enough and self._wanted == "auto":
             self._why = f"scrcpy failed: {_in_short(trouble)}"
+
+
+def _paste(session: Scrcpy, text: str, *, secret: bool) -> None:
+    before = session.clipboard(seconds=_COPY) if secret else None
+    try:
+        session.paste(text)
+    finally:
+        if secret:
+            time.sleep(_TAKEN)  # the phone says that the text is set, and pastes it only then
+            with contextlib.suppress(LabError):
+                session.copy_in(before or "")
 
 
 def _planned(via: str) -> tuple[str, str]:

@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 
 from lab.devices.scrcpy import Scrcpy, apps
+from lab.devices.shell import Shell
+from lab.devices.videos import Videos
 from lab.errors import LabError
 from lab.seams import Trouble
 from lab.turn import Action, Point
@@ -136,6 +138,19 @@ def test_any_text_is_pasted_as_it_is(mirrored: Mirrored, start: Start) -> None:
     session.copy_in("kept")
     assert session.clipboard() == "kept"
     assert mirrored.served.services.clipboard == "kept"
+
+
+def test_a_secret_does_not_stay_on_the_clipboard(mirrored: Mirrored, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SCRCPY_SERVER_PATH", mirrored.jar("3.3.4"))
+    into_a_field(mirrored)
+    videos = Videos(mirrored.open, Shell(mirrored.open, "phone"), "scrcpy", 30, 800)
+    for before in ("what was copied", ""):
+        mirrored.served.services.clipboard = before
+        assert videos.paste("pässword", True)
+        until(lambda: field(mirrored).endswith("pässword"))
+        assert mirrored.served.services.clipboard == before
+    assert videos.paste("wörds", False)
+    assert mirrored.served.services.clipboard == "wörds"
 
 
 def test_keys_type_ascii_and_nothing_else(mirrored: Mirrored, start: Start) -> None:

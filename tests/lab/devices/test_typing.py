@@ -86,7 +86,14 @@ def phone(keyboard: str, sent: list[str]) -> Typist:
         said = f"{keyboard}\n" if "default_input_method" in command else "Broadcast completed: result=0\n"
         return f"{said}\nhitlab:exit:0\n".encode()
 
-    return Typist(answering(answer), lambda text: False)
+    return Typist(answering(answer), lambda text, secret: False)
+
+
+def test_what_cannot_be_sent_is_refused_and_not_repeated() -> None:
+    for text in ("hunter2\0", "hunter2\ud83d"):
+        with pytest.raises(LabError, match="cannot be sent") as caught:
+            phone("com.android.adbkeyboard/.AdbIME", []).type(text)
+        assert "hunter2" not in caught.value.sentence
 
 
 @pytest.mark.parametrize("text", ["你好 🙂\n$HOME", "ü" * 500])
