@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import ast
+import os
+import pwd
 import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from lab.devices.bridge import Server
+from lab.seams import Trouble
 
 ROOT = Path(__file__).parents[1]
 PACKAGES = ("lab", "screens", "annotators", "simulators", "store")
@@ -175,3 +180,12 @@ def test_top_level_is_as_agreed() -> None:
     tops = {line.partition("/")[0] for line in tracked.stdout.splitlines()}
     agreed = {*PACKAGES, "tests", "docs", ".ci", ".gitignore", "pyproject.toml", "README.md", "LICENSE", "Makefile"}
     assert tops <= agreed | {"CHANGELOG.md"}
+
+
+def test_no_test_looks_at_a_persons_home_or_starts_an_adb_server_for_it() -> None:
+    home = pwd.getpwuid(os.getuid()).pw_dir
+    assert Path.home() != Path(home)
+    server = Server.named()
+    assert not server.running()
+    with pytest.raises(Trouble, match="does not answer"):
+        server.ready()

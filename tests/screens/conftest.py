@@ -17,9 +17,8 @@ from tests.screens.runs import WAITING, bare_run, waiting_run, whole_run
 
 @pytest.fixture(autouse=True)
 def _utc(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
-    """Times are painted in UTC, and nothing is read from or written to a person's own folders or phones."""
+    """Times are painted in UTC, and nothing is read from or written to another test's folders."""
     monkeypatch.setenv("TZ", "UTC")
-    monkeypatch.setenv("ANDROID_ADB_SERVER_PORT", "1")  # no phone of this machine is looked at
     for kind in ("DATA", "CONFIG", "CACHE"):
         monkeypatch.setenv(f"XDG_{kind}_HOME", str(tmp_path / kind.lower()))
     time.tzset()

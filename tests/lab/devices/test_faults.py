@@ -95,8 +95,7 @@ def _ours(listing: str) -> set[str]:
 def begun(tmp_path: Path, mirrored: Mirrored, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[Via], Run]]:
     """Begins a run whose question is open and whose mirror has a picture; ends all and looks for what is left."""
     rig, runs = mirrored.rig, list[Run]()
-    for name, value in rig.server.environment.items():
-        monkeypatch.setenv(name, value)
+    rig.server.lead(monkeypatch)
     monkeypatch.setenv("SCRCPY_SERVER_PATH", mirrored.jar("3.3.4"))
     threads, processes = set(threading.enumerate()), children()
     closed = threading.Event()

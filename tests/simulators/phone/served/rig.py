@@ -65,6 +65,12 @@ class AdbServer:
         }
         return {**{k: v for k, v in os.environ.items() if not k.startswith(("ANDROID_", "ADB_"))}, **own}
 
+    def lead(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Has this process, and what it starts, find it."""
+        monkeypatch.delenv("ANDROID_ADB_SERVER_ADDRESS", raising=False)
+        for name, value in self.environment.items():
+            monkeypatch.setenv(name, value)
+
     def start(self) -> None:
         """Is there on return; on the same port as before where it was started already."""
         for _ in range(5):
@@ -77,6 +83,13 @@ class AdbServer:
             self.stop()
             self.port = 0
         raise RuntimeError("no adb server came up")
+
+    @property
+    def running(self) -> bool:
+        """Whether anything listens at its port."""
+        with suppress(OSError), socket.create_connection((LOOPBACK, self.port), 1.0):
+            return True
+        return False
 
     def _answers(self) -> bool:
         with suppress(OSError), socket.create_connection((LOOPBACK, self.port), 1.0) as sock:
@@ -155,6 +168,7 @@ def adb_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AdbServer]:
     server.start()
     yield server
     server.stop()
+    assert until(lambda: not server.running), f"an adb server is left at port {server.port}"
 
 
 @pytest.fixture
@@ -167,6 +181,5 @@ def rig(adb_server: AdbServer) -> Iterator[Rig]:
 @pytest.fixture
 def adb_environment(adb_server: AdbServer, monkeypatch: pytest.MonkeyPatch) -> AdbServer:
     """This process, and what it starts, finds the tests' own adb server."""
-    for name, value in adb_server.environment.items():
-        monkeypatch.setenv(name, value)
+    adb_server.lead(monkeypatch)
     return adb_server

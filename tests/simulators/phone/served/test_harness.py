@@ -149,14 +149,15 @@ def test_garbage_and_silence_do_not_hold_it_up(served: Served) -> None:
 
 
 def test_closing_hangs_up_on_who_is_silent() -> None:
-    before = threading.active_count()
+    before = set(threading.enumerate())
     served = Served(Phone(), token=TOKEN).start()
+    own = set(threading.enumerate())
     with socket.create_connection(("127.0.0.1", int(served.harness_url.rpartition(":")[2]))) as silent:
-        assert until(lambda: threading.active_count() > before + 2)
+        assert until(lambda: set(threading.enumerate()) - own), "nobody takes the request"
         served.close()
         silent.settimeout(5.0)
         assert silent.recv(1) == b""
-    assert threading.active_count() == before
+    assert not set(threading.enumerate()) - before
 
 
 def test_nobody_there_is_trouble() -> None:
