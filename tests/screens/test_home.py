@@ -16,6 +16,7 @@ from screens.home import PAGE, HomeScreen
 from screens.replay.replay import ReplayScreen
 from screens.shelves import Runs, TaskLine, Tasks
 from store.store import Store
+from tests.screens.resting import rests
 from tests.screens.runs import BARE, HOSTILE, WAITING, bare_run, painted, whole_run
 
 Until = Callable[..., Awaitable[None]]
@@ -154,9 +155,9 @@ async def test_a_strangers_words_are_painted_as_characters(store: Store, setting
 @pytest.mark.parametrize("size", [(80, 24), (120, 40)])
 def test_home_looks_as_it_did(home: LabApp, snap_compare: Any, size: tuple[int, int]) -> None:
     async def settle(pilot: Any) -> None:
-        for _ in range(400):
-            await pilot.pause(0.01)
-            if runs(home).count == 3 and home.screen.query_one(Tasks).count == 3 and "Enter:" in painted(home):
-                return
+        await rests(
+            pilot,
+            lambda: runs(home).count == 3 and home.screen.query_one(Tasks).count == 3 and "Enter:" in painted(home),
+        )
 
     assert snap_compare(home, terminal_size=size, run_before=settle)

@@ -24,6 +24,7 @@ from screens.rooms import Opening
 from simulators import library
 from store.importing import import_paths
 from store.store import Store
+from tests.screens.resting import rests
 from tests.screens.runs import BARE, HOSTILE, WHOLE, painted, whole_run
 
 Until = Callable[..., Awaitable[None]]
@@ -471,22 +472,15 @@ async def test_other_seats_have_no_such_room(full: Store, seat: Any) -> None:
         assert "author" not in app._screen_stacks or not app._screen_stacks["author"]
 
 
-async def settle(pilot: Any) -> None:
-    for _ in range(400):
-        await pilot.pause(0.01)
-        if ready(pilot.app) and room(pilot.app).footage.stage.mirror.settled:
-            return
-
-
 @pytest.mark.parametrize(("size", "keys"), [((80, 24), ["enter", "v"]), ((120, 40), ["enter", "down", "e"])])
 def test_author_looks_as_it_did(full: Store, snap_compare: Any, size: tuple[int, int], keys: list[str]) -> None:
     app = author(full, WHOLE)
     app.settings = Settings(overlay=False, bell=False)
 
     async def drive(pilot: Any) -> None:
-        await settle(pilot)
-        room(pilot.app).footage.stage.mirror.overlay = False
+        await rests(pilot, lambda: ready(app))
+        room(app).footage.stage.mirror.overlay = False
         await press(pilot, *keys)
-        await settle(pilot)
+        await rests(pilot, lambda: ready(app))
 
     assert snap_compare(app, terminal_size=size, run_before=drive)

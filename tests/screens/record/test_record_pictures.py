@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Any
 
 import pytest
@@ -15,6 +16,7 @@ from screens.phone.mirror import Mirror
 from screens.record.intent import Asking, IntentScreen
 from screens.rooms import Opening
 from store.store import Store
+from tests.screens.resting import rests
 
 SIZES = [(80, 24), (120, 40)]
 
@@ -26,18 +28,13 @@ def _still(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("screens.phone.mirror.STALE", 3600.0)  # a busy machine is slow, not stale
 
 
-async def rests(app: Any, pilot: Any, ready: Callable[[], bool]) -> None:
-    """Waits until this holds and all is drawn."""
-    for _ in range(800):
-        await pilot.pause(0.01)
-        if app.is_running and app.record.is_mounted and ready():
-            for field in app.record.query("Input, TextArea"):
-                field.cursor_blink = False
-            mirror = app.record.query_one(Mirror)
-            if mirror.settled and mirror.fit is not None:
-                await pilot.pause()
-                return
-    raise AssertionError("the screen never came to rest")
+def seen(app: Any, ready: Callable[[], bool]) -> bool:
+    """Whether this holds and the phone is drawn; no cursor blinks then."""
+    if not (app.record.is_mounted and ready()):
+        return False
+    for field in app.record.query("Input, TextArea"):
+        field.cursor_blink = False
+    return app.record.query_one(Mirror).fit is not None
 
 
 def driven(app: Any, *parts: tuple[list[str], Callable[[], bool]]) -> Callable[[Any], Awaitable[None]]:
@@ -45,9 +42,9 @@ def driven(app: Any, *parts: tuple[list[str], Callable[[], bool]]) -> Callable[[
 
     async def drive(pilot: Any) -> None:
         for keys, then in parts:
-            await rests(app, pilot, lambda: app.desk.ready)
+            await rests(pilot, partial(seen, app, lambda: app.desk.ready))
             await pilot.press(*keys)
-            await rests(app, pilot, then)
+            await rests(pilot, partial(seen, app, then))
 
     return drive
 
@@ -87,11 +84,8 @@ def test_the_form(store: Store, snap_compare: Any, size: tuple[int, int]) -> Non
     app = LabApp(store, Settings(), Opening("live", ask=asking))
 
     async def asked(pilot: Any) -> None:
-        for _ in range(400):
-            await pilot.pause(0.01)
-            if isinstance(app.screen, IntentScreen) and app.screen.query("#intent-text"):
-                app.screen.query_one("#intent-text").cursor_blink = False  # type: ignore[attr-defined]
-                await pilot.pause()
-                return
+        await rests(pilot, lambda: isinstance(app.screen, IntentScreen) and bool(app.screen.query("#intent-text")))
+        app.screen.query_one("#intent-text").cursor_blink = False  # type: ignore[attr-defined]
+        await pilot.pause()
 
     assert snap_compare(app, terminal_size=size, run_before=asked)

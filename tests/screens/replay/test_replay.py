@@ -19,6 +19,7 @@ from screens.replay.still import Still
 from screens.replay.timeline import Timeline
 from screens.rooms import Opening
 from store.store import Store
+from tests.screens.resting import rests
 from tests.screens.runs import BARE, HOSTILE, LONG, WAITING, WHOLE, long_run, painted, whole_run
 
 Until = Callable[..., Awaitable[None]]
@@ -265,10 +266,7 @@ async def test_published_runs_are_replayed(store: Store, until: Until) -> None:
 
 
 async def settle(pilot: Any, title: str) -> None:
-    for _ in range(400):
-        await pilot.pause(0.01)
-        if at(pilot.app, title):
-            return
+    await rests(pilot, lambda: at(pilot.app, title))
 
 
 @pytest.mark.parametrize(("size", "step"), [((80, 24), 2), ((120, 40), 1)])
@@ -286,9 +284,6 @@ def test_a_run_that_is_not_there_looks_as_it_did(full: Store, snap_compare: Any)
     app = replay(full, "nowhere")
 
     async def refused(pilot: Any) -> None:
-        for _ in range(400):
-            await pilot.pause(0.01)
-            if "F2 goes to Home" in painted(app):
-                return
+        await rests(pilot, lambda: "F2 goes to Home" in painted(app))
 
     assert snap_compare(app, terminal_size=(80, 24), run_before=refused)

@@ -19,6 +19,7 @@ from screens.review.review import ReviewScreen
 from screens.rooms import Opening
 from store.store import Store
 from tests.demonstrations import ANNOTATOR, DEMO, demonstration
+from tests.screens.resting import rests
 from tests.screens.runs import painted
 
 Until = Callable[..., Awaitable[None]]
@@ -203,7 +204,7 @@ def test_review_looks_as_it_did(filled: Store, snap_compare: Any, until: Until, 
     async def rest(pilot: Any) -> None:
         await until(pilot, lambda: ready(app) and room(app).footage.stage.mirror.settled)
         await press(pilot, "home", "down")
-        await until(pilot, lambda: "Open the newest mail" in painted(app) and room(app).footage.stage.mirror.settled)
         app.screen.set_focus(room(app).items)
+        await rests(pilot, lambda: "Open the newest mail" in painted(app))
 
     assert snap_compare(app, terminal_size=size, run_before=rest)

@@ -19,6 +19,7 @@ from screens.replay.replay import ReplayScreen
 from screens.rooms import Opening
 from screens.sent.sent import SentScreen
 from store.store import Store
+from tests.screens.resting import rests
 from tests.screens.runs import HOSTILE, WHOLE, painted, whole_run
 
 TAP = Action("click", (270, 220))
@@ -145,6 +146,6 @@ def test_the_page_looks_as_it_did(store: Store, snap_compare: Any, until: Until,
 
     async def rest(pilot: Any) -> None:
         await page(app, pilot, until)
-        await pilot.pause()
+        await rests(pilot, lambda: shown(app))
 
     assert snap_compare(app, terminal_size=size, run_before=rest)
