@@ -41,19 +41,39 @@ class Screen(NamedTuple):
     at: str = ""
 
 
+class Drawn(Protocol):
+    """A picture whose pixels are made when they are asked for, on any thread."""
+
+    def rgb(self) -> bytes:
+        """All of them, height x width x 3 bytes; the same bytes each time."""
+
+    def means(self, size: Point) -> bytes:
+        """Its mean colours at a smaller size: height x width x 4 bytes, the fourth of no meaning."""
+
+
+def rgb_of(pixels: bytes | Drawn) -> bytes:
+    """A picture's pixels, height x width x 3 bytes, made now where they are not yet."""
+    return pixels if isinstance(pixels, bytes) else pixels.rgb()
+
+
 class Frame(NamedTuple):
-    """A picture for the eye: `rgb` is height x width x 3 bytes. `tree` belongs to this very picture, or is None.
+    """A picture for the eye: `pixels` are height x width x 3 bytes, or make them. `tree` is of this very one, or None.
 
     `at` is `time.monotonic()` seconds when it was taken; `number` counts up with each picture that differs.
     `space` is the phone's own pixels, in which trees and touches are counted, where the picture is a smaller one.
     """
 
-    rgb: bytes
+    pixels: bytes | Drawn
     size: Point
     tree: UiTree | None
     at: float
     number: int
     space: Point | None = None
+
+    @property
+    def rgb(self) -> bytes:
+        """Its pixels."""
+        return rgb_of(self.pixels)
 
 
 class Device(Protocol):

@@ -6,7 +6,7 @@ import contextlib
 import socket
 import threading
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from lab.devices.line import hang_up
 from lab.devices.scrcpy_line import WHO, after_silence, over, the_rest
@@ -16,7 +16,9 @@ from lab.turn import Point
 
 if TYPE_CHECKING:
     import av
+    import numpy as np
     from av.video.reformatter import VideoReformatter
+    from numpy.typing import NDArray
 
 _MOST_SCALERS = 4
 
@@ -36,7 +38,21 @@ class Picture:
 
     def rgb(self, size: Point | None = None) -> bytes:
         """Its pixels as height x width x 3 bytes, scaled to `size` where given; it is worked out at each call."""
-        return self._scalers.rgb(self._frame, size or self.size)
+        return self._scalers.bytes_of(self._frame, size or self.size, "rgb24")
+
+    def means(self, size: Point) -> bytes:
+        """Its mean colours at a smaller size, height x width x 4 bytes; straight from the video's own, in one pass."""
+        return self._scalers.bytes_of(self._frame, size, "rgba")
+
+    def planes(self) -> list[NDArray[np.uint8]]:
+        """The video's own numbers: brightness of each pixel, then two planes of colour, of half as many each way."""
+        import numpy as np
+
+        half = -(-self.size[0] // 2), -(-self.size[1] // 2)
+        return [
+            np.frombuffer(memoryview(plane), np.uint8).reshape(-1, plane.line_size)[:height, :width]
+            for plane, (width, height) in zip(self._frame.planes, (self.size, half, half), strict=False)
+        ]
 
 
 class Scalers:
@@ -44,15 +60,15 @@ class Scalers:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._made: dict[tuple[Point, Point], VideoReformatter] = {}
+        self._made: dict[tuple[Point, Point, str], VideoReformatter] = {}
 
-    def rgb(self, frame: av.VideoFrame, size: Point) -> bytes:
+    def bytes_of(self, frame: av.VideoFrame, size: Point, kind: Literal["rgb24", "rgba"]) -> bytes:
         """The pixels of `frame` at that size."""
         import numpy as np
         from av.video.reformatter import VideoReformatter
 
         width, height = size
-        way = ((frame.width, frame.height), size)
+        way = ((frame.width, frame.height), size, kind)
         smaller = width < frame.width
         with self._lock:
             if way not in self._made:
@@ -60,10 +76,10 @@ class Scalers:
                     del self._made[next(iter(self._made))]
                 self._made[way] = VideoReformatter()
             how = "AREA" if smaller else "BILINEAR"
-            drawn = self._made[way].reformat(frame, width, height, "rgb24", interpolation=how)
+            drawn = self._made[way].reformat(frame, width, height, kind, interpolation=how)
         plane = drawn.planes[0]
         rows = np.frombuffer(memoryview(plane), np.uint8).reshape(-1, plane.line_size)
-        return rows[:height, : width * 3].tobytes()
+        return rows[:height, : width * (3 if kind == "rgb24" else 4)].tobytes()
 
 
 class Decoder:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import threading
 import time
-from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from lab.devices import screencap
@@ -12,15 +12,32 @@ from lab.seams import Trouble
 from lab.turn import Point
 
 if TYPE_CHECKING:
-    from lab.devices.scrcpy import Scrcpy
+    from lab.devices.scrcpy import Picture, Scrcpy
 
 
 class Seen(NamedTuple):
-    """A picture: its size, when it came (monotonic seconds), and its pixels, made when they are asked for."""
+    """A picture: its size, when it came (monotonic seconds), and its pixels; a video's are made when asked for."""
 
     size: Point
     at: float
-    rgb: Callable[[], bytes]
+    pixels: bytes | Decoded
+
+
+class Decoded:
+    """A picture of a video, its pixels made once, when they are asked for."""
+
+    def __init__(self, picture: Picture) -> None:
+        self.picture = picture
+        self._lock = threading.Lock()
+        self._rgb = b""
+
+    def rgb(self) -> bytes:
+        with self._lock:
+            self._rgb = self._rgb or self.picture.rgb()
+            return self._rgb
+
+    def means(self, size: Point) -> bytes:
+        return self.picture.means(size)
 
 
 class Source(Protocol):
@@ -59,7 +76,7 @@ class Video:
         if picture is None:
             return None
         self._number, self.answered = picture.number, picture.at
-        return Seen(picture.size, picture.at, picture.rgb)
+        return Seen(picture.size, picture.at, Decoded(picture))
 
 
 class Captures:
@@ -91,7 +108,7 @@ class Captures:
         if raw == self._last:
             return None
         self._last, self._changed = raw, self.answered
-        return Seen(raw.size, self.answered, raw.rgb)
+        return Seen(raw.size, self.answered, raw.rgb())
 
 
 class Failures:

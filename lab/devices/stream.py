@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 from lab.devices.aside import Aside
-from lab.devices.source import Seen, Source
+from lab.devices.source import Decoded, Seen, Source
 from lab.seams import Frame
 from lab.turn import Point
 from lab.uitree import UiTree
@@ -47,7 +47,7 @@ class Stream:
         self._pinging: Aside[float] = Aside("adb sign of life")
         self._number = -1
         self._shown: Frame | None = None
-        self._first = b""
+        self._first: Decoded | None = None
         """The first picture of this number: noise is told from change by it, and a slow fade is change at last."""
 
     def frames(self, over: Callable[[], bool]) -> Iterator[Frame]:
@@ -64,13 +64,19 @@ class Stream:
 
     def _changed(self, seen: Seen) -> Frame:
         """The frame of a picture; it keeps number and tree where it is the last one but for noise."""
-        rgb, shown = seen.rgb(), self._shown
-        if shown is not None and shown.size == seen.size and self._source.noisy and alike(self._first, rgb, seen.size):
-            return shown._replace(rgb=rgb, at=seen.at)
+        shown, pixels = self._shown, seen.pixels
+        if shown is not None and shown.size == seen.size and self._noise(pixels):
+            return shown._replace(pixels=pixels, at=seen.at)
         self._number += 1
-        self._first = rgb
+        self._first = pixels if isinstance(pixels, Decoded) else None
         self._dumping.changed(seen.at)
-        return Frame(rgb, seen.size, None, seen.at, self._number, self._space(seen.size))
+        return Frame(pixels, seen.size, None, seen.at, self._number, self._space(seen.size))
+
+    def _noise(self, pixels: bytes | Decoded) -> bool:
+        """Whether a picture is the first of this number but for a video's coding."""
+        if self._first is None or isinstance(pixels, bytes):
+            return False
+        return alike(self._first.picture.planes(), pixels.picture.planes())
 
     def _again(self) -> Frame | None:
         """The same frame as one of now, about once a second, where the phone has given a sign of life since."""
@@ -135,39 +141,37 @@ class _Dumping:
         return tree if tree is not None else UiTree()
 
 
-def alike(one: bytes, other: bytes, size: Point) -> bool:
-    """Whether two pictures differ by no more than what a video's coding adds, nowhere."""
-    if one == other:
-        return True
+def alike(one: Sequence[Pixels], other: Sequence[Pixels]) -> bool:
+    """Whether two pictures differ by no more than what a video's coding adds, nowhere.
+
+    Each is its brightness, then planes of colour, which may have half as many pixels each way.
+    """
     import numpy as np
 
-    rows = [_rows(rgb, size)[::_CELL].astype(np.int16) for rgb in (one, other)]
-    if np.abs(rows[0] - rows[1]).max(initial=0) > _CLEAR:
+    first, second = (planes[0][::_CELL].astype(np.int16) for planes in (one, other))
+    if np.abs(first - second).max(initial=0) > _CLEAR:
         return False
-    sums = [_sums(_rows(rgb, size)) for rgb in (one, other)]
-    return bool(np.abs(sums[0] - sums[1]).max(initial=0) <= _NOISE * _CELL * _CELL // 2)
+    for here, there in zip(one, other, strict=True):
+        cell = _CELL if len(here) == len(one[0]) else _CELL // 2
+        apart = np.abs(_sums(here, cell) - _sums(there, cell))
+        if apart.max(initial=0) > _NOISE * cell * cell // 2:
+            return False
+    return True
 
 
-def _rows(rgb: bytes, size: Point) -> Pixels:
-    import numpy as np
-
-    return np.frombuffer(rgb, np.uint8).reshape(size[1], size[0] * 3)
-
-
-def _sums(rows: Pixels) -> Sums:
-    """The sums of a picture's squares, colour by colour, over every second row: half their pixels.
+def _sums(plane: Pixels, cell: int) -> Sums:
+    """The sums of a plane's squares over every second row: half their pixels.
 
     Added up slice by slice, which takes a tenth of the time that numpy's sums over short axes do.
     """
     import numpy as np
 
-    high, wide = rows.shape[0] // _CELL, rows.shape[1] // 3 // _CELL
-    bands = rows[: high * _CELL, : wide * _CELL * 3].reshape(high, _CELL, wide * _CELL * 3)
-    added = bands[:, 0].astype(np.int16)
-    for row in range(2, _CELL, 2):
-        added += bands[:, row]
-    columns = added.reshape(high, wide, _CELL, 3)
-    sums: Sums = columns[:, :, 0].copy()
-    for column in range(1, _CELL):
-        sums += columns[:, :, column]
+    high, wide = plane.shape[0] // cell, plane.shape[1] // cell
+    bands = plane[: high * cell, : wide * cell]
+    added = bands[::cell].astype(np.int16)
+    for row in range(2, cell, 2):
+        added += bands[row::cell]
+    sums: Sums = added[:, ::cell].copy()
+    for column in range(1, cell):
+        sums += added[:, column::cell]
     return sums

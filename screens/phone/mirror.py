@@ -34,6 +34,8 @@ Point = tuple[int, int]
 
 STALE = 5.0
 """Seconds after which a live picture is called stale."""
+_FRESH = 1.5
+"""Seconds for which it is called live."""
 
 
 class Mirror(Touchscreen):
@@ -119,7 +121,7 @@ class Mirror(Touchscreen):
     def post_frame(self, frame: Frame) -> None:
         """As `show`, from any thread; never blocks."""
         self._taken = frame.at
-        shot = Shot(frame.rgb, frame.size, frame.tree, live=True, space=frame.space)
+        shot = Shot(frame.pixels, frame.size, frame.tree, live=True, space=frame.space)
         if self._posted is None or not _same(shot, self._posted):
             self._posted = shot
             self._newest.put(shot=shot)
@@ -155,7 +157,7 @@ class Mirror(Touchscreen):
         """How old the picture is, in words; empty for a still."""
         if self.age is None:
             return ""
-        if self.age < 1.5:
+        if self.age < _FRESH:
             return f"live · {self.rate:.0f} fps" if self.rate >= 1 else "live"
         words = f"{self.age:.0f} s old" if self.age < 120 else f"{self.age / 60:.0f} min old"
         return f"stale · {words}" if self.age >= STALE else words
@@ -176,7 +178,8 @@ class Mirror(Touchscreen):
         self._shown_number, self._shown = self._newest.painted
         if self._draw():
             self._drawn_at.append(time.monotonic())
-        self._tell_age()
+        if self.age is None or self.age >= _FRESH or self._taken is None:
+            self._tell_age()  # else the clock does
 
     def _draw(self) -> int:
         return self._canvas.draw(self._shown, (*self._marks, *self._finger)) if self._shown is not None else 0
@@ -292,4 +295,4 @@ class Mirror(Touchscreen):
 
 def _same(one: Shot, other: Shot) -> bool:
     """Whether a picture is given again only to say that it is still the one."""
-    return one.rgb is other.rgb and one.tree is other.tree and (one.size, one.space) == (other.size, other.space)
+    return one.pixels is other.pixels and one.tree is other.tree and (one.size, one.space) == (other.size, other.space)

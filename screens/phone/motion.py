@@ -18,11 +18,13 @@ from screens.phone.typeset import Placed
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from lab.seams import Drawn
+
     Grid = NDArray[np.uint32]
     Mask = NDArray[np.bool_]
 
-Pixels = tuple[bytes, tuple[int, int]]
-"""A picture's bytes, height x width x 3, and its width and height."""
+Pixels = tuple["bytes | Drawn", tuple[int, int]]
+"""A picture's pixels (see `Frame`), and its width and height."""
 
 _TREMBLE = 6
 """Of 255: the mean colour of half a cell differs by no more where only a video's coding differs."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from PIL import Image
 
+from lab.seams import rgb_of
 from lab.uitree import Bounds, UiTree
 from screens.phone import paint
 from screens.phone.controls import clear, states
@@ -74,8 +75,8 @@ class Painter:
         if self._shot is not None and not (shot.live and self._shot.live):
             self.reading, self._before = Reading(), None
         self._shot = shot
-        if shot.rgb is not None and self._moves(shot, view):
-            painted = self._moving((shot.rgb, shot.size or where.size), view, where)
+        if shot.pixels is not None and self._moves(shot, view):
+            painted = self._moving((shot.pixels, shot.size or where.size), view, where)
         else:
             painted = self._read(shot, view, where)
         self._last = view, painted
@@ -119,12 +120,12 @@ class Painter:
         phone = paint.half_blocks(paint.to_256(pixels) if view.colours <= 256 else paint.rounded(pixels))
         mean = paint.between(phone.fg, phone.bg)
         texts = self._set(words, things, where, Ground(phone, mean, where))
-        if words and shot.rgb is not None:
+        if words and shot.pixels is not None:
             told = states(self.reading.controls, texts, where)
             clear(phone, mean, told, where)
             texts = [*texts, *told]
-        if shot.live and shot.rgb is not None:
-            self._before = Before((shot.rgb, shot.size or where.size), where, paint.pixels_of(phone), texts)
+        if shot.live and shot.pixels is not None:
+            self._before = Before((shot.pixels, shot.size or where.size), where, paint.pixels_of(phone), texts)
         self._large = _large([one.em for one in words], where)
         return self._finished(phone, mean, texts, view, where)
 
@@ -151,11 +152,11 @@ class Painter:
     def _look(self, shot: Shot, view: View, where: Fit) -> _Seen | None:
         """The picture to draw, its texts' ink taken out, those texts, and what they must not cover; None: as before."""
         size = _size(shot)
-        if shot.rgb is None:
+        if shot.pixels is None:
             words = unseen(shot.tree, size) if shot.tree is not None else [_notice(size, where)]
             self._picture.blank(size, _tappable(shot.tree, size) if shot.tree is not None else [], where)
             return self._picture.raw, words, ()
-        changed = self._picture.take(shot.rgb, shot.size or size, where)
+        changed = self._picture.take(rgb_of(shot.pixels), shot.size or size, where)
         if not view.overlay:
             return self._picture.raw, [], ()
         before = self.reading.shown
@@ -240,7 +241,7 @@ def decoded(shot: Shot) -> Shot:
         return shot
     try:
         with Image.open(io.BytesIO(shot.stored)) as image:
-            return shot._replace(rgb=image.convert("RGB").tobytes(), size=image.size, stored=None)
+            return shot._replace(pixels=image.convert("RGB").tobytes(), size=image.size, stored=None)
     except (OSError, ValueError, SyntaxError, Image.DecompressionBombError):
         return shot._replace(stored=None)
 

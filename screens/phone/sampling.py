@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from PIL import Image
 
+from lab.seams import Drawn, rgb_of
 from lab.uitree import Bounds
 from screens.phone.fit import Fit
 
@@ -50,17 +51,17 @@ def step_of(by: tuple[int, int]) -> int:
     return 2 if by[1] % 2 == 0 else 1
 
 
-def part_of(rgb: bytes, size: tuple[int, int], fit: Fit, box: Bounds) -> Grid:
+def part_of(pixels: bytes | Drawn, size: tuple[int, int], fit: Fit, box: Bounds) -> Grid:
     """The part of a source under a box of the phone's pixels, reduced as for reading."""
     by = reduction(size, fit)
     across, down = fit.size[0] / size[0] * by[0], fit.size[1] / size[1] * by[1]
-    source = np.frombuffer(rgb, np.uint8).reshape(size[1], size[0] * 3)
+    source = np.frombuffer(rgb_of(pixels), np.uint8).reshape(size[1], size[0] * 3)
     top, bottom = int(box.top / down) * by[1], math.ceil(box.bottom / down) * by[1]
     left, right = int(box.left / across) * by[0] * 3, math.ceil(box.right / across) * by[0] * 3
     return reduced(np.ascontiguousarray(source[top:bottom, left:right]), by)
 
 
-def sampled(rgb: bytes, size: tuple[int, int], fit: Fit) -> Grid:
+def sampled(pixels: bytes | Drawn, size: tuple[int, int], fit: Fit) -> Grid:
     """The part of a source that a fit shows as patches of BLOCK pixels of the phone, smaller where cells ask for it.
 
     From some of its rows only: enough for what soon is gone.
@@ -68,8 +69,10 @@ def sampled(rgb: bytes, size: tuple[int, int], fit: Fit) -> Grid:
     width, height = size
     down, across = height / fit.size[1], width / fit.size[0]
     patches = blocks(fit)
+    if not isinstance(pixels, bytes) and (fit.x1 - fit.x0, fit.y1 - fit.y0) == fit.size:
+        return np.frombuffer(pixels.means(patches[::-1]), np.uint32).reshape(patches) & RGB
     step = max(1, int((fit.y1 - fit.y0) * down / patches[0] / _ROWS))
-    part = np.frombuffer(rgb, np.uint8).reshape(height, width * 3)[::step]
+    part = np.frombuffer(rgb_of(pixels), np.uint8).reshape(height, width * 3)[::step]
     image = Image.frombuffer("RGB", (width, len(part)), part.tobytes(), "raw", "RGB", 0, 1)
     top, bottom = fit.y0 * down / step, min(fit.y1 * down / step, len(part))
     box = fit.x0 * across, top, min(fit.x1 * across, width), bottom

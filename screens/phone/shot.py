@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from lab.seams import Drawn
 from lab.uitree import UiTree
 from screens.phone.fit import Zoom
 
@@ -19,13 +20,13 @@ class View(NamedTuple):
 
 
 class Shot(NamedTuple):
-    """A picture, as height x width x 3 bytes or as a stored file (PNG, JPEG) or none; its size or none; a tree or none.
+    """A picture, as pixels (see `Frame`) or as a stored file (PNG, JPEG) or none; its size or none; a tree or none.
 
     `live` shots follow one another on one phone: without a tree, such a one keeps the last tree's texts. `space` is the
     phone's own pixels, in which trees, marks and touches are counted, where the picture is smaller (or larger).
     """
 
-    rgb: bytes | None = None
+    pixels: bytes | Drawn | None = None
     size: tuple[int, int] | None = None
     tree: UiTree | None = None
     live: bool = False

@@ -7,10 +7,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import av
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from lab.devices.adb import AdbPhone
+from lab.devices.scrcpy_video import Picture, Scalers
 from lab.devices.stream import alike
 from lab.errors import LabError
 from lab.seams import Frame, Trouble
@@ -162,11 +165,24 @@ def test_closing_ends_a_stream(attach: Attach, scrcpy_server: Path) -> None:
 
 def test_noise_is_not_change_and_one_letter_is() -> None:
     random = np.random.default_rng(1)
-    size = (544, 1200)
     picture = random.integers(0, 256, (1200 // 16, 544 // 16, 3)).repeat(16, 0).repeat(16, 1).astype(np.int16)
     noisy = np.clip(picture + random.integers(-6, 7, picture.shape), 0, 255)
     lettered = picture.copy()
     lettered[600:614, 300:302] = 255 - lettered[600:614, 300:302]
-    one, two, three = (p.astype(np.uint8).tobytes() for p in (picture, noisy, lettered))
-    assert alike(one, two, size)
-    assert not alike(one, three, size)
+    one, two, three = (planes(p.astype(np.uint8)) for p in (picture, noisy, lettered))
+    assert alike(one, two)
+    assert not alike(one, three)
+
+
+def test_another_colour_of_the_same_brightness_is_change() -> None:
+    grey = np.full((96, 64, 3), 120, np.uint8)
+    coloured = grey.copy()
+    coloured[32:48, 16:32] = 150, 108, 110
+    assert abs(float(np.dot((150, 108, 110), (0.299, 0.587, 0.114))) - 120) < 1
+    assert not alike(planes(grey), planes(coloured))
+
+
+def planes(picture: NDArray[np.uint8]) -> list[NDArray[np.uint8]]:
+    """A picture as a decoder gives it: brightness, then two planes of colour at half the size."""
+    frame = av.VideoFrame.from_ndarray(picture, "rgb24").reformat(format="yuv420p")
+    return Picture(frame, Scalers(), 0, 0, 0.0).planes()

@@ -11,6 +11,8 @@ import pytest
 from av.video.codeccontext import VideoCodecContext
 from PIL import Image, ImageDraw, ImageFont
 
+from lab.devices.scrcpy_video import Picture, Scalers
+from lab.devices.source import Decoded
 from lab.uitree import Bounds, Node, UiTree
 from screens.phone import paint
 from screens.phone.painter import Painted, Painter
@@ -172,3 +174,18 @@ def test_a_picture_from_a_while_ago_has_no_colour_and_the_same_words() -> None:
         row, column = placed.row, placed.column
         ink, paper = int(grey.fg[row, column]) & paint.RGB, int(grey.bg[row, column]) & paint.RGB
         assert paint.contrast(ink, paper) > 2.2
+
+
+def test_a_picture_that_is_made_when_asked_says_and_hides_what_its_pixels_would() -> None:
+    size = (540, 1200)
+    still, moved = (sheet(down=down).resize(size, Image.Resampling.BILINEAR) for down in (0, 60))
+    lazy, eager = Painter(), Painter()
+    for image, nodes in ((still, tree()), (moved, None), (still, None)):
+        frame = av.VideoFrame.from_ndarray(np.asarray(image), "rgb24").reformat(format="yuv420p")
+        picture = Decoded(Picture(frame, Scalers(), 0, 0, 0.0))
+        one = lazy.paint(Shot(picture, size, nodes, live=True, space=PHONE), WIDE)
+        other = eager.paint(shot(picture.rgb(), size, nodes), WIDE)
+        assert said(one) == said(other) != set()
+        apart = paint.pixels_of(one.cells).view(np.uint8).astype(int) - paint.pixels_of(other.cells).view(np.uint8)
+        assert np.abs(apart).mean() < 3
+        assert picture.rgb() is picture.rgb()
