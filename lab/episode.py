@@ -118,6 +118,7 @@ class _Loop:
         screen = self.seats.device.observe()
         before = self.keep.screen(screen)
         proposed = given.proposed or self._propose(screen)
+        looked_at = screen.size
         if proposed.by is not None and self.seats.device.info.kind == "adb":
             screen = self.seats.device.observe()  # a person took their time, and a phone goes on by itself
             before = self.keep.screen(screen)
@@ -140,6 +141,8 @@ class _Loop:
             yield Answered(index=asked.index, reply=reply)
         elif action is not None and action.kind == "other":
             error = action.text or "this is no action that a phone can do"
+        elif action is not None and action.at is not None and screen.size != looked_at:
+            error = "the phone was turned meanwhile; nothing was done"
         elif action is not None and action.kind not in ENDING:
             self.control.before_act()
             yield Acting(index=len(self.steps), action=decision.action or action)

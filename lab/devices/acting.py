@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import time
 
+import msgspec
+
 from lab.devices.apps import Apps
 from lab.devices.dump import Dumper
 from lab.devices.fingers import BACK, ENTER, HELD, HOME, RECENT, ByInput, ByScrcpy, Fingers
-from lab.devices.glance import Glance, glance
+from lab.devices.glance import Glance, display_size, glance
 from lab.devices.launcher import Looking, tap_icon
 from lab.devices.shell import Shell, line_of
 from lab.devices.strokes import inside, stroke
@@ -17,7 +19,7 @@ from lab.errors import LabError
 from lab.turn import Action, Point
 from lab.uitree import UiTree
 
-_WAIT_MS, _LONGEST_WAIT = 1000, 600_000
+_WAIT_MS, _LONGEST_WAIT, _LONGEST_TOUCH = 1000, 600_000, 60_000
 _CURSOR, _LOOK = 2.0, 0.1
 """Seconds that a tapped field may take to get the cursor; and between two looks."""
 
@@ -35,6 +37,8 @@ class Acting:
     def perform(self, action: Action, size: Point, tree: UiTree) -> None:
         """Does one action on a screen of `size` that last showed `tree`; what only concerns the loop does nothing."""
         self._size = size
+        if action.ms is not None and action.kind != "wait":
+            action = msgspec.structs.replace(action, ms=min(max(0, action.ms), _LONGEST_TOUCH))
         match action.kind:
             case "click":
                 self._fingers.tap(self._place(action.at or _middle(size)))
@@ -66,9 +70,17 @@ class Acting:
         return ByScrcpy(session, self._size) if session is not None else self._input
 
     def _place(self, at: Point) -> Point:
-        """A place that is on the screen, as it is turned now; a `LabError` where it is not."""
-        if not (0 <= at[0] < self._size[0] and 0 <= at[1] < self._size[1]):
-            self._size = glance(self._shell).size or self._size
+        """A place that is on the screen, as it is turned now; a `LabError` where it is not, or was of a screen before.
+
+        A running scrcpy session knows by itself how the phone is turned.
+        """
+        seen = 0 <= at[0] < self._size[0] and 0 <= at[1] < self._size[1]
+        if seen and self._videos.session is not None:
+            return at
+        now = display_size(self._shell) or self._size
+        if seen and (now[0] > now[1]) != (self._size[0] > self._size[1]):
+            raise LabError("touch", "the phone was turned since it was looked at; nothing was done.")
+        self._size = self._size if seen else now
         return inside(at, self._size)
 
     def _on_screen(self, action: Action) -> None:

@@ -61,7 +61,7 @@ class AdbPhone:
         self.shell = Shell(self._open, f"phone {self.serial}", packets=packets, patience=patience)
         glanced = glance(self.shell)
         self._info = attaching.describe(self.shell, self.serial, glanced.size)
-        self._size = glanced.size or (0, 0)
+        self._size = self._looked = glanced.size or (0, 0)
         self._tree = UiTree()
         self._observing = threading.Event()
         self._dumper = Dumper(self.shell)
@@ -116,7 +116,8 @@ class AdbPhone:
             screen = self._looker.observe()
         finally:
             self._observing.clear()
-        self._size, self._tree = screen.size, screen.tree
+        self._size = self._looked = screen.size
+        self._tree = screen.tree
         return screen
 
     def frames(self, stop: threading.Event) -> Iterator[Frame]:
@@ -152,7 +153,7 @@ class AdbPhone:
 
     def perform(self, action: Action) -> None:
         """Does one action; a `LabError` that is no `Trouble` where it is refused for good."""
-        self._acting.perform(action, self._size, self._tree)
+        self._acting.perform(action, self._looked, self._tree)
 
     def snapshot(self) -> dict[str, Any] | None:
         """A served phone's state, by its harness; None of a real phone."""

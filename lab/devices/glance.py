@@ -46,6 +46,12 @@ def glance(shell: Shell) -> Glance:
     return read(shell.run(_ASK).out)
 
 
+def display_size(shell: Shell) -> Point | None:
+    """The display's size as it is turned now; None where the phone does not say."""
+    found = _CURRENT.search(shell.run("dumpsys window displays | grep cur=").out)
+    return (int(found[1]), int(found[2])) if found else None
+
+
 def read(text: str) -> Glance:
     """What the answers say, from any Android that is about; what is not there is left out."""
     date, windows, keyboard, size = (text.split(_MARK) + [""] * 4)[:4]

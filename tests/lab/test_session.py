@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from lab.errors import LabError
@@ -14,7 +15,7 @@ from lab.seams import Brief, Screen
 from lab.session import Session
 from lab.spec import Spec, brief_of, resume_spec
 from lab.task import Actor, Check, LogEntry, Persona, Task
-from lab.trace import Acting, AnyEvent, Ended, Paused, Resumed, Started, Step, fold
+from lab.trace import Acting, AnyEvent, DeviceInfo, Ended, Paused, Resumed, Started, Step, fold
 from lab.turn import Action, Proposed, Question, Reply
 from simulators.phone.phone import Phone
 from store.store import Store
@@ -292,6 +293,43 @@ def test_a_person_acts_in_the_agents_place_and_gives_it_back(store: Store) -> No
     assert trace.steps[0].decision is not None
     assert trace.steps[0].decision.by == session.person
     assert trace.status == "completed"
+
+
+class _Turned(Phone):
+    """A phone on a line, which lies on its side from the second look on."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.looks = 0
+        self.done: list[Action] = []
+
+    @property
+    def info(self) -> DeviceInfo:
+        return msgspec.structs.replace(super().info, kind="adb")
+
+    def observe(self) -> Screen:
+        self.looks += 1
+        return super().observe()._replace(size=(1080, 2400) if self.looks == 1 else (2400, 1080))
+
+    def perform(self, action: Action) -> None:
+        self.done.append(action)
+
+
+def test_what_a_person_held_while_the_phone_was_turned_touches_nothing(store: Store) -> None:
+    phone = _Turned()
+    session = Session(store, Spec(TASK, agent="person"), device=phone)
+    acts = iter([Action("click", at=(5, 5)), Action("click", at=(6, 6)), DONE])
+
+    def on_change(screen: Screen | None) -> None:
+        if screen is not None:
+            threading.Thread(target=lambda: session.turns.answer(screen, next(acts))).start()
+
+    session.turns.on_change = on_change
+    session.start()
+    assert session.join(20)
+    first, second, _ = store.trace(session.trace_id).steps
+    assert (first.error, second.error) == ("the phone was turned meanwhile; nothing was done", None)
+    assert phone.done == [Action("click", at=(6, 6))]
 
 
 def test_the_gate_asks_and_every_decision_says_who_and_how_long(store: Store) -> None:

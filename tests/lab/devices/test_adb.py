@@ -55,6 +55,20 @@ def test_aside_it_is_observed_and_touched_as_it_lies(rig: Rig, attach: Attach) -
     assert rig.phone.observe().activity.endswith(".Edit")
 
 
+def test_a_place_of_the_screen_before_it_was_turned_is_not_touched(rig: Rig, attach: Attach) -> None:
+    phone = attach()
+    at = node(phone, "Notes").bounds.center
+    home = rig.phone.observe()
+    rig.served.display.rotation = 1
+    for action in (Action("click", at=(540, 540)), Action("swipe", at=(540, 600), direction="up")):
+        with pytest.raises(LabError, match="turned since"):
+            phone.perform(action)
+    assert rig.phone.observe() == home
+    rig.served.display.rotation = 0
+    phone.perform(Action("click", at=at))
+    assert rig.phone.observe() != home
+
+
 def test_every_action_that_a_phone_knows_is_done(rig: Rig, attach: Attach) -> None:
     phone = attach()
 
