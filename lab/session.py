@@ -107,7 +107,12 @@ class Session:
         self._begun = self._waits_for_phone = False
         self.device = Steady(device or phone_of(spec), self.control.stop, self._troubled)
         phone = self.device.device
-        self.first = put_back(store, phone, resume) if resume else phone.snapshot()
+        try:
+            self.first = put_back(store, phone, resume) if resume else phone.snapshot()
+        except BaseException:
+            if device is None:
+                self.device.close()
+            raise
         self._thread = threading.Thread(target=self._drive, name=f"run {self.trace_id[:8]}", daemon=True)
 
     # -- running ---------------------------------------------------------------------------------------------
@@ -115,10 +120,14 @@ class Session:
     def start(self) -> None:
         """Begins (or goes on with) the run on a thread of its own; Started or Resumed is durable on return."""
         self._began = monotonic_ms()
-        if self._resume is None:
-            self.append(self._started())
-        elif self._given is None or self._resume.paused:
-            self.append(Resumed(by=self.person))
+        try:
+            if self._resume is None:
+                self.append(self._started())
+            elif self._given is None or self._resume.paused:
+                self.append(Resumed(by=self.person))
+        except LabError:
+            self._let_go()
+            raise
         with self._lock:
             self._begun = True
             self._troubled(self.device.trouble)
@@ -162,13 +171,20 @@ class Session:
                 if self.over:
                     return
                 self.append(event)
-        except LabError:
-            return  # kept in `failure` by append
+        except Withdrawn:
+            return  # it was left, or ended, while it waited for the phone
+        except LabError as error:
+            if not self.over:  # else it is kept in `failure` by append
+                self._fail(error)
         finally:
             if self.over or self.control.stop.is_set():
-                self.device.close()
-                if isinstance(self.agent, Closable) and not self._lent:
-                    self.agent.close(self._status)
+                self._let_go()
+
+    def _let_go(self) -> None:
+        """Lets go of the phone, and of an agent that is the run's own."""
+        self.device.close()
+        if isinstance(self.agent, Closable) and not self._lent:
+            self.agent.close(self._status)
 
     def _troubled(self, trouble: Trouble | None) -> None:
         """The phone is away, and the run stands still until it is back; on whichever thread noticed."""
@@ -346,7 +362,7 @@ class Session:
         if trace is None:
             return None
         if trace.acting is not None:
-            step = cut_off(trace.acting, self.state(self.device.device.snapshot()))
+            step = cut_off(trace.acting, self.state(self.device.snapshot()))
             self.append(step)
             self._resume = msgspec.structs.replace(trace, steps=(*trace.steps, step), acting=None)
         return episode.Unfinished(trace.asked, trace.answered, self._given or episode.NOTHING)

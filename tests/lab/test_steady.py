@@ -6,17 +6,17 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import pytest
 
 from lab.errors import LabError
 from lab.seams import Brief, Frame, Screen, Trouble, Withdrawn
 from lab.session import PHONE, Session
-from lab.spec import Spec
+from lab.spec import Spec, resume_spec
 from lab.steady import Steady
 from lab.task import Actor, Task
-from lab.trace import AnyEvent, Ended, Paused, Resumed, Step
+from lab.trace import Acting, AnyEvent, Ended, Paused, Resumed, Step, Trace
 from lab.turn import Action, Proposed, Reply
 from simulators.phone.phone import Phone
 from store.store import Store
@@ -175,6 +175,69 @@ def test_an_act_that_was_cut_off_is_a_step_that_says_so_and_is_not_done_twice(st
     steps = [event for event in seen if isinstance(event, Step)]
     assert steps[1].error == "phone R58: is unplugged. It may or may not have been done"
     assert len(steps) == 3
+
+
+class Asked(Cut):
+    """One whose state cannot be had either while it is away."""
+
+    def snapshot(self) -> dict[str, Any]:
+        if self.away is not None:
+            raise self.away
+        return super().snapshot()
+
+
+def cut_while_acting(store: Store) -> Trace:
+    """A run that was killed in the middle of an act."""
+    session = Session(store, Spec(Task("t", "general", instruction="x")), agent=Listed(HOME, DONE), device=Phone())
+    session.append(session._started())
+    session.append(Acting(index=0, action=HOME))
+    return store.trace(session.trace_id)
+
+
+def test_a_run_cut_off_while_acting_waits_for_its_phone_too(store: Store) -> None:
+    cut, phone = cut_while_acting(store), Asked()
+    session = Session(store, resume_spec(cut), cut, agent=Listed(HOME, DONE), device=phone)
+    phone.away = AWAY
+    session.start()
+    until(lambda: isinstance(store_last(store, session), Paused))
+    phone.cut(None)
+    assert session.join(10)
+    steps = store.trace(session.trace_id).steps
+    assert ["cut off" in (step.error or "") for step in steps] == [True, False]
+
+
+def test_a_run_cut_off_while_acting_can_be_left_while_its_phone_is_away(store: Store) -> None:
+    cut, phone = cut_while_acting(store), Asked()
+    session = Session(store, resume_spec(cut), cut, agent=Listed(HOME, DONE), device=phone)
+    phone.away = AWAY
+    session.start()
+    until(lambda: isinstance(store_last(store, session), Paused))
+    session.leave()
+    assert session.join(10)
+    assert store.trace(session.trace_id).acting is not None
+
+
+def test_what_a_phone_refuses_at_the_beginning_stops_the_run_and_lets_go_of_it(store: Store) -> None:
+    cut, phone = cut_while_acting(store), Asked()
+    session, told = Session(store, resume_spec(cut), cut, agent=Listed(HOME, DONE), device=phone), list[object]()
+    phone.away = LabError("the phone's harness", "does not know this token.")  # type: ignore[assignment]
+    closed = threading.Event()
+    phone.close = closed.set  # type: ignore[method-assign]
+    session.on_event = told.append
+    session.start()
+    assert session.join(10)
+    assert (session.failure, told[-1]) == (phone.away, None)
+    assert closed.is_set()
+
+
+def test_a_run_that_cannot_be_begun_lets_go_of_its_phone(store: Store) -> None:
+    phone, closed = Cut(), threading.Event()
+    phone.close = closed.set  # type: ignore[method-assign]
+    session = Session(store, Spec(Task("t", "general", instruction="x")), agent=Listed(DONE), device=phone)
+    store.close()
+    with pytest.raises(LabError):
+        session.start()
+    assert closed.is_set()
 
 
 def test_waiting_ends_with_the_run(store: Store) -> None:
