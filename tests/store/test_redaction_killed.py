@@ -1,0 +1,84 @@
+"""A redaction that is killed: the runs are whole, as they were or as they became, and nothing between."""
+
+from __future__ import annotations
+
+import signal
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from lab.trace import Trace
+from store.schema import triggers
+from store.store import Store
+from tests.demonstrations import DEMO, MAIL, NAME, demonstration
+
+KILLS = 10
+_REDACT = f"""
+import os, signal, sys
+from pathlib import Path
+from lab.task import Actor
+from store.redaction import redact
+from store.store import Store
+store, left = Store.open(Path(sys.argv[1])), int(sys.argv[2])
+done = 0
+
+def tick():
+    global done
+    done += 1
+    if done == left:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+store._connection().set_progress_handler(tick, 100)
+redact(store, {DEMO!r}, Actor("human", "D01"), boxes={{}}, words=({NAME!r}, {MAIL!r}))
+print(done)
+"""
+
+
+def redacting(db: Path, ticks: int) -> int:
+    """Redacts in a process that kills itself after so many hundreds of SQLite's instructions; 0: how many there are."""
+    command = [sys.executable, "-c", _REDACT, str(db), str(ticks)]
+    done = subprocess.run(command, stdout=subprocess.PIPE, check=False)
+    assert done.returncode == (-signal.SIGKILL if ticks else 0)
+    return int(done.stdout or 0)
+
+
+def filled(db: Path) -> Trace:
+    with Store.open(db) as store:
+        store.import_run(demonstration())
+        return store.trace(DEMO)
+
+
+@pytest.fixture(scope="module")
+def ticks(tmp_path_factory: pytest.TempPathFactory) -> int:
+    """How long a redaction is that nobody kills."""
+    db = tmp_path_factory.mktemp("whole") / "lab.db"
+    filled(db)
+    return redacting(db, 0)
+
+
+@pytest.mark.parametrize("kill", range(1, KILLS + 1))
+def test_it_is_done_or_not_done(tmp_path: Path, ticks: int, kill: int) -> None:
+    db = tmp_path / "lab.db"
+    before = filled(db)
+    redacting(db, ticks * kill // KILLS)
+    raw = sqlite3.connect(db)
+    assert raw.execute("PRAGMA integrity_check").fetchone()[0] == "ok"
+    there = {name for (name,) in raw.execute("SELECT name FROM sqlite_schema WHERE type = 'trigger'")}
+    assert there >= set(triggers())
+    with pytest.raises(sqlite3.DatabaseError, match="append-only"):
+        raw.execute("DELETE FROM event")
+    raw.close()
+    with Store.open(db) as store:
+        stone = store.tombstone(DEMO)
+        assert store.check() == []
+        if stone is None:
+            assert store.trace(DEMO) == before
+            return
+        assert not store.holds(DEMO)
+        assert store.trace(stone.replaced_by or "").steps
+    held = b"".join(path.read_bytes() for path in tmp_path.iterdir())
+    assert NAME.encode() not in held  # also where nobody got as far as to wipe the file
+    assert MAIL.encode() not in held
