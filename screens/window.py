@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import hmac
 import io
+import re
 import secrets
 import threading
 import time
 from collections.abc import Callable, Sequence
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from socketserver import TCPServer
 from typing import Any, NamedTuple
 
 from lab.errors import LabError
@@ -45,13 +47,13 @@ class Window:
         self._change = threading.Condition()
         self._shown = Shown(0, None, None, "")
         self._made: tuple[int, tuple[bytes, str]] | None = None
-        self._framed = 0.0
+        self._pace = 0.0
+        self._told = 0.0
         self._closed = False
         try:
-            self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
+            self._server = _Server(("127.0.0.1", 0), _handler(self))
         except OSError as error:
             raise LabError("--window", f"no port of this machine can be had ({error.strerror})") from error
-        self._server.daemon_threads = True
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.1,), name="window", daemon=True)
         self._thread.start()
 
@@ -70,11 +72,8 @@ class Window:
         self._put(made and (lambda: made), size, caption, tuple(marks))
 
     def show_frame(self, frame: Frame, caption: str = "") -> None:
-        """Shows a live picture, a few times a second at most."""
-        now = time.monotonic()
-        if now - self._framed >= _PACE:
-            self._framed = now
-            self._put(lambda: (_jpeg(frame), "image/jpeg"), frame.space or frame.size, caption, self._shown.marks)
+        """Shows a live picture; pages are told of one a few times a second at most, and of the last one always."""
+        self._put(lambda: (_jpeg(frame), "image/jpeg"), frame.space or frame.size, caption, self._shown.marks, _PACE)
 
     def mark(self, marks: Sequence[Mark]) -> None:
         """Draws these marks over the picture instead of those before."""
@@ -94,10 +93,16 @@ class Window:
         self._thread.join(2)
 
     def _put(
-        self, picture: Callable[[], tuple[bytes, str]] | None, size: Point | None, caption: str, marks: tuple[Mark, ...]
+        self,
+        picture: Callable[[], tuple[bytes, str]] | None,
+        size: Point | None,
+        caption: str,
+        marks: tuple[Mark, ...],
+        pace: float = 0.0,
     ) -> None:
         with self._change:
             self._shown = Shown(self._shown.number + 1, picture, size, plain(caption), marks)
+            self._pace = pace
             self._change.notify_all()
 
     # -- what a page asks ------------------------------------------------------------------------------------
@@ -114,7 +119,9 @@ class Window:
         with self._change:
             while self._shown.number <= than and not self._closed and (left := end - time.monotonic()) > 0:
                 self._change.wait(left)
-            shown = self._shown
+            while not self._closed and (left := self._told + self._pace - time.monotonic()) > 0:
+                self._change.wait(left)
+            shown, self._told = self._shown, time.monotonic()
         return {
             "number": shown.number,
             "picture": shown.picture is not None,
@@ -132,6 +139,20 @@ class Window:
         if made is None or made[0] != shown.number:
             self._made = made = shown.number, shown.picture()
         return made[1]
+
+
+class _Server(ThreadingHTTPServer):
+    """Answers browsers on threads of their own; nothing of what goes wrong there is printed into the terminal."""
+
+    daemon_threads = True
+
+    def server_bind(self) -> None:
+        """Without asking a name server what this machine is called."""
+        TCPServer.server_bind(self)
+        self.server_name, self.server_port = "127.0.0.1", self.socket.getsockname()[1]
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A page that was not answered asks again."""
 
 
 def _jpeg(frame: Frame) -> bytes:
@@ -158,7 +179,7 @@ def _handler(window: Window) -> type[BaseHTTPRequestHandler]:
                 self._answer(_PAGE.replace("NONCE", nonce).encode(), "text/html; charset=utf-8", nonce)
             elif rest == "now":
                 than = query.removeprefix("after=")
-                self._answer(encode(window.newer(int(than) if than.isascii() and than.isdigit() else -1)))
+                self._answer(encode(window.newer(int(than) if re.fullmatch("[0-9]{1,15}", than) else -1)))
             elif rest == "picture" and (made := window.picture()) is not None:
                 self._answer(*made)
             else:

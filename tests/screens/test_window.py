@@ -63,6 +63,18 @@ def test_the_page_is_only_for_who_knows_its_address(window: Window) -> None:
     assert get(window, host="evil.example")[0] == 404  # a name that was made to lead here
 
 
+def test_what_goes_wrong_in_it_is_not_printed_into_the_terminal(
+    window: Window, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert json.loads(get(window, "now?after=" + "9" * 5000)[1])["picture"] is False
+    window.show_frame(Frame(b"too little", (30, 60), None, 0.0, 0))
+    with pytest.raises((http.client.HTTPException, OSError)):
+        get(window, "picture")
+    window.show(png("red"), (30, 60), "")
+    assert get(window, "picture")[0] == 200
+    assert capfd.readouterr() == ("", "")
+
+
 def test_a_picture_comes_as_it_is_kept_with_its_words_and_marks(window: Window) -> None:
     assert json.loads(get(window, "now?after=-1")[1])["picture"] is False
     assert get(window, "picture")[0] == 404
@@ -92,14 +104,17 @@ def test_a_waiting_page_hears_of_what_is_new_and_of_the_end(window: Window) -> N
 
 
 def test_a_moving_phone_is_shown_a_few_times_a_second(window: Window) -> None:
-    frame = Frame(bytes([200, 10, 10]) * (30 * 60), (30, 60), None, 0.0, 0, space=(300, 600))
-    for _ in range(50):
-        window.show_frame(frame)
-    now = json.loads(get(window, "now?after=0")[1])
-    assert now["number"] < 5
-    assert now["size"] == [300, 600]
+    for shade in range(150, 201):
+        window.show_frame(Frame(bytes([shade, 10, 10]) * (30 * 60), (30, 60), None, 0.0, 0, space=(300, 600)))
+    began = time.monotonic()
+    now = [json.loads(get(window, f"now?after={than}")[1]) for than in (0, 1)]
+    assert time.monotonic() - began >= 0.2
+    assert now[1]["size"] == [300, 600]
     with Image.open(io.BytesIO(get(window, "picture")[1])) as image:
         assert image.size == (30, 60)
+        red = image.convert("RGB").getpixel((10, 10))
+    assert isinstance(red, tuple)
+    assert red[0] >= 197  # the last one, after which nothing may come
 
 
 async def test_it_follows_the_step_that_is_replayed(full: Store, settings: Settings, until: Until) -> None:
