@@ -6,8 +6,8 @@ import time
 
 from lab.devices.bridge import Listed, Server
 from lab.devices.shell import Shell, line_of
-from lab.devices.states import away
-from lab.devices.tracker import ON_LINE, PASSING, is_address
+from lab.devices.states import away, is_address
+from lab.devices.tracker import ON_LINE, PASSING
 from lab.errors import LabError
 from lab.plain import plain
 from lab.trace import DeviceInfo
@@ -29,6 +29,7 @@ def attach(server: Server, serial: str, seconds: float) -> str:
     if is_address(serial) and _state(phones, serial) != ON_LINE:
         said = server.connect(serial, seconds)
         if not any(words in said for words in ("connected to", "failed to authenticate")):
+            server.disconnect(serial)  # adb would go on listing what it could not reach
             raise LabError(
                 f"phone {serial}",
                 f"adb cannot connect to it ({plain(said.strip(), lines=False)}).",

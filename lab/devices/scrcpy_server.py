@@ -55,7 +55,14 @@ def find(named: str = "", env: Mapping[str, str] = os.environ) -> Jar:
     wished = named or env.get("SCRCPY_SERVER_PATH", "")
     if wished:
         path = Path(wished).expanduser()
-        return Jar(path, speech(version_of(path)), "named" if named else "SCRCPY_SERVER_PATH")
+        try:
+            return Jar(path, speech(version_of(path)), "named" if named else "SCRCPY_SERVER_PATH")
+        except LabError as error:
+            if named:
+                raise
+            raise LabError(
+                error.title, f"SCRCPY_SERVER_PATH: {error.message}", f"Correct or unset it. {FETCH}"
+            ) from error
     refused: LabError | None = None
     for path, source in places(env):
         try:

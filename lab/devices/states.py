@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from lab.plain import plain
 from lab.seams import Trouble
 
@@ -24,11 +26,23 @@ _STATES = {
     "host": ("is a host, not a phone.", ""),
     "gone": ("is not there any more.", "Plug it in again, or connect to it again."),
 }
+_OVER_A_NETWORK = {
+    "offline": "Wake it and see that it is on this network; `adb disconnect` forgets it.",
+    "gone": "See that it is on this network with wireless debugging on.",
+}
+_ADDRESS = re.compile(r".+:\d+")
+
+
+def is_address(serial: str) -> bool:
+    """Whether adb reaches this phone over a network, at HOST:PORT."""
+    return _ADDRESS.fullmatch(serial) is not None
 
 
 def away(serial: str, state: str) -> Trouble:
     """Why a phone in that state cannot be used."""
     message, hint = _STATES.get(state, (f"is in the state {plain(state, lines=False)!r}.", ""))
+    if is_address(serial):
+        hint = _OVER_A_NETWORK.get(state, hint)
     return Trouble(f"phone {serial}", message, hint)
 
 

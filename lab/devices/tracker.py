@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import socket
 import threading
 import time
@@ -10,7 +9,7 @@ from collections.abc import Callable
 
 from lab.devices.bridge import Server
 from lab.devices.line import hang_up
-from lab.devices.states import away
+from lab.devices.states import away, is_address
 from lab.errors import LabError
 from lab.seams import Trouble
 
@@ -22,16 +21,10 @@ _WORD = 5.0
 _CONNECT = 5.0
 _STUCK = 3.0
 """Seconds after which a phone at an address that is still offline is let go of, and connected to anew."""
-_ADDRESS = re.compile(r".+:\d+")
 PASSING = ("offline", "connecting", "authorizing", "gone")
 """States that a phone goes through on its way back."""
 ON_LINE = "device"
 """adb's own word for a phone that is there and answers."""
-
-
-def is_address(serial: str) -> bool:
-    """Whether adb reaches this phone over a network, at HOST:PORT."""
-    return _ADDRESS.fullmatch(serial) is not None
 
 
 class Tracker:
@@ -99,10 +92,14 @@ class Tracker:
         try:
             if time.monotonic() - self._away_since > _STUCK:
                 self._away_since = time.monotonic()
-                self._server.disconnect(self._serial)
+                if self._listed() != ON_LINE:  # it may just have come back by itself
+                    self._server.disconnect(self._serial)
             self._server.connect(self._serial, _CONNECT)
         except Trouble:
             self._closed.wait(_AGAIN)
+
+    def _listed(self) -> str:
+        return next((phone.state for phone in self._server.phones() if phone.serial == self._serial), "gone")
 
     def _note(self, trouble: Trouble | None, state: str = "") -> None:
         """Keeps why the phone is away; told are only those states that a phone does not just go through."""

@@ -164,6 +164,7 @@ def test_a_phone_that_cannot_be_had_is_refused_in_a_sentence(
             attach(serial)
         assert refused.value.hint
         assert not isinstance(refused.value, Trouble)
+        assert {phone.serial for phone in server_of(rig).phones()} == {rig.serial, other.serial}
         assert serial or (rig.serial in refused.value.hint and other.serial in refused.value.hint)
 
 

@@ -81,6 +81,12 @@ def test_every_state_has_its_sentence() -> None:
         assert trouble.message.endswith(".")
 
 
+def test_nobody_is_told_to_plug_in_what_has_no_cable() -> None:
+    for state in ("offline", "gone"):
+        assert "lug it in" in away("R58M", state).hint
+        assert "network" in away("192.168.1.7:5555", state).hint
+
+
 @contextmanager
 def speaking(answer: bytes, *, hold: bool = False) -> Iterator[Server]:
     """A server that gives this answer to whatever is asked; it hangs up after, or holds the line."""

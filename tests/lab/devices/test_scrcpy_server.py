@@ -80,8 +80,9 @@ def test_the_one_that_is_named_comes_first_and_must_do(tmp_path: Path, env: Env)
     assert find(str(mine), env | {"SCRCPY_SERVER_PATH": str(old)}).path == mine
     with pytest.raises(LabError, match=r"1\.25 is none that is understood"):
         find(env=env | {"SCRCPY_SERVER_PATH": str(old)})
-    with pytest.raises(LabError, match="cannot be read"):
+    with pytest.raises(LabError, match=r"SCRCPY_SERVER_PATH: .* cannot be read") as refused:
         find(env=env | {"SCRCPY_SERVER_PATH": str(tmp_path / "none")})
+    assert "unset it" in refused.value.hint
 
 
 def test_an_installed_scrcpys_is_taken_before_a_fetched_one(tmp_path: Path, env: Env) -> None:
