@@ -52,7 +52,7 @@ class Room(Screen[None]):
         self.session = session
         self.knows = sees_outcomes(session.spec.seat)
         self._clock = clock
-        self._via = ""
+        self._via: str | None = None
         self._banner = Banner()
         self._mirror = Mirror(id="phone") if session.spec.mirror else None
         self._seat = Seat(session.spec, session.agent.actor, knows=self.knows)
@@ -80,7 +80,6 @@ class Room(Screen[None]):
         self.set_class(not self.session.spec.mirror, "-blind")
         self.query_one("#talk").border_title = "Dialogue"
         if self._mirror is not None:
-            self._mirror.border_title = "Phone"
             self._mirror.interactive = False
         self._unfold()
 

@@ -20,8 +20,9 @@ Until = Callable[..., Awaitable[None]]
 
 
 @pytest.fixture
-def line(_utc: None, adb_environment: AdbServer, rig: Rig) -> Rig:
-    """The rig, found by this process after the folder's own fixture hid every adb server."""
+def line(adb_environment: AdbServer, rig: Rig, monkeypatch: pytest.MonkeyPatch) -> Rig:
+    """The rig, found by this process; no scrcpy server is."""
+    monkeypatch.setenv("SCRCPY_SERVER_PATH", str(adb_environment.home / "none"))
     return rig
 
 
@@ -59,7 +60,7 @@ async def test_a_run_is_made_on_the_phone_that_is_chosen(
         app.open_task("usual_lunch")
         await until(pilot, lambda: isinstance(app.screen, LiveScreen))
         await until(pilot, lambda: app.session is not None and app.session.device.info.kind == "adb")
-        await until(pilot, lambda: "Phone · " in painted(app) and "The agent asks" in painted(app))
+        await until(pilot, lambda: "Phone · screencap" in painted(app) and "The agent asks" in painted(app))
         assert app.session is not None
         app.session.stop("enough")
         assert app.session.join(10)
