@@ -39,16 +39,18 @@ class Fault(NamedTuple):
     right: Callable[[Rig], object]
     told: str
     via: Via = "screencap"
+    patience: float = 10.0
+    """Seconds that each thing asked of the phone may take."""
 
 
-def turned(name: str, value: object, back: object, told: str, via: Via = "screencap") -> Fault:
+def turned(name: str, value: object, back: object, told: str, via: Via = "screencap", patience: float = 10.0) -> Fault:
     """A fault that is a switch of the served phone; its screen changes then, for one at rest sends no video."""
 
     def wrong(rig: Rig) -> None:
         rig.faults.turn(name, value)
         rig.phone.perform(Action("open_app", app="Maps"))
 
-    return Fault(wrong, lambda rig: rig.faults.turn(name, back), told, via)
+    return Fault(wrong, lambda rig: rig.faults.turn(name, back), told, via, patience)
 
 
 FAULTS = {
@@ -59,7 +61,7 @@ FAULTS = {
     "wrong header of a video frame": turned("video", "garbage", "", "frame|video", "scrcpy"),
     "dies in mid-frame": turned("video", "die", "", "video|broke|ended", "scrcpy"),
     "half a screenshot": turned("screencap", "short", "", "screen"),
-    "answers too late": turned("slow", 60.0, 0.0, "did not answer"),
+    "answers too late": turned("slow", 60.0, 0.0, "did not answer", patience=2.0),
     "screenshot fails": turned("screencap", "fail", "", "screen"),
 }
 
@@ -92,7 +94,7 @@ def _ours(listing: str) -> set[str]:
 
 
 @pytest.fixture
-def begun(tmp_path: Path, mirrored: Mirrored, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[Via], Run]]:
+def begun(tmp_path: Path, mirrored: Mirrored, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[Fault], Run]]:
     """Begins a run whose question is open and whose mirror has a picture; ends all and looks for what is left."""
     rig, runs = mirrored.rig, list[Run]()
     rig.server.lead(monkeypatch)
@@ -101,8 +103,9 @@ def begun(tmp_path: Path, mirrored: Mirrored, monkeypatch: pytest.MonkeyPatch) -
     closed = threading.Event()
     with Store.open(tmp_path / "lab.db") as store:
 
-        def begin(via: Via) -> Run:
-            phone = AdbPhone(rig.serial, via=via, server=Server(rig.server.host, rig.server.port))
+        def begin(fault: Fault) -> Run:
+            server = Server(rig.server.host, rig.server.port)
+            phone = AdbPhone(rig.serial, via=fault.via, server=server, patience=fault.patience)
             session = Session(store, Spec(Task("t", "general", instruction="x")), agent=Listed(), device=phone)
             run = Run(session, [], [], rig)
             session.on_event = lambda event: run.seen.append(event) if event is not None else None
@@ -139,9 +142,9 @@ def stored(run: Run) -> list[AnyEvent]:
 
 
 @pytest.mark.parametrize("name", FAULTS)
-def test_the_run_stands_still_with_a_sentence_and_goes_on(begun: Callable[[Via], Run], name: str) -> None:
+def test_the_run_stands_still_with_a_sentence_and_goes_on(begun: Callable[[Fault], Run], name: str) -> None:
     fault = FAULTS[name]
-    run = begun(fault.via)
+    run = begun(fault)
     fault.wrong(run.rig)
     assert until(lambda: any(isinstance(event, Paused) for event in run.seen), PATIENCE), "the run does not pause"
     paused = next(event for event in run.seen if isinstance(event, Paused))
@@ -159,9 +162,9 @@ def test_the_run_stands_still_with_a_sentence_and_goes_on(begun: Callable[[Via],
 
 
 @pytest.mark.parametrize("name", FAULTS)
-def test_a_person_may_end_it_while_the_phone_is_away(begun: Callable[[Via], Run], name: str) -> None:
+def test_a_person_may_end_it_while_the_phone_is_away(begun: Callable[[Fault], Run], name: str) -> None:
     fault = FAULTS[name]
-    run = begun(fault.via)
+    run = begun(fault)
     fault.wrong(run.rig)
     assert until(lambda: any(isinstance(event, Paused) for event in run.seen), PATIENCE)
     run.session.stop("no phone today")
