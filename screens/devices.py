@@ -6,6 +6,7 @@ import time
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from rich.cells import cell_len
 from textual.content import Content
 
 from lab.settings import EMBEDDED
@@ -87,7 +88,6 @@ below it, with their state and how long it has been so. **Enter** chooses the ph
 
     def paint(self, index: int, width: int) -> Content:
         row = self.rows[index]
-        name = "embedded phone" if row is HERE else one_line(f"{row.model} {row.serial}".strip())
         mark = "▸ " if row.serial == self.chosen and len(self.rows) > 1 else ""
         if row.serial == self.busy:
             state, style = "● live", "$text-success"
@@ -96,5 +96,17 @@ below it, with their state and how long it has been so. **Enter** chooses the ph
         else:
             state, style = f"✗ {one_line(row.state)}", "$text-warning"
         age = f" {span(time.monotonic() - row.since)}" if row.since else ""
-        room = max(6, width - len(mark) - len(state) - len(age) - 2)
-        return Content.assemble((mark, "bold"), (f"{name[:room]}  ", ""), (state, style), (age, MUTED))
+        room = width - len(mark) - len(state) - 2
+        if len(one_line(row.serial)) > room - len(age):
+            age = ""
+        name = "embedded phone" if row is HERE else _named(row, max(6, room - len(age)))
+        return Content.assemble((mark, "bold"), (f"{name}  ", ""), (state, style), (age, MUTED))
+
+
+def _named(row: DeviceLine, room: int) -> str:
+    """What tells a phone from others of its model, in so many cells: its serial's end stands longest."""
+    serial = one_line(row.serial)
+    whole = one_line(f"{row.model} {row.serial}".strip())
+    if cell_len(whole) <= room:
+        return whole
+    return serial if len(serial) <= room else "…" + serial[1 - room :]

@@ -101,3 +101,15 @@ async def test_a_phone_that_goes_is_told_above_the_open_question_and_the_run_end
     ended = store.trace(app.session.trace_id).ended
     assert ended is not None
     assert ended.status == "stopped"
+
+
+def test_phones_of_one_model_are_told_apart_in_little_room() -> None:
+    shelf = Devices("devices")
+    phones = [(f"127.0.0.1:{port}", "device", "Lantern One") for port in (5601, 5603)]
+    shelf.found([*phones, ("adb-R58M12345-x1y2z3._adb-tls-connect._tcp", "offline", "")])
+    shelf.chosen = phones[0][0]
+    for width in (23, 37, 60):
+        lines = [shelf.paint(index, width) for index in range(1, 4)]
+        assert all(line.cell_length <= width for line in lines)
+        assert sum("5601" in line.plain for line in lines) == sum("5603" in line.plain for line in lines) == 1
+        assert sum("_tcp" in line.plain for line in lines) == 1
