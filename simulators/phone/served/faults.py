@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable
 
 from lab.errors import LabError
@@ -12,6 +13,7 @@ _CHOICES = {
     "video": ("", "garbage", "die"),
 }
 _SLOWEST = 600.0
+_LOOK = 0.05
 
 
 class Faults:
@@ -60,9 +62,10 @@ class Faults:
         self.on_change()
 
     def pause(self, gone: threading.Event) -> None:
-        """Waits out `slow` before an answer, at most until `gone`."""
-        if self.slow:
-            gone.wait(self.slow)
+        """Waits out `slow` before an answer, at most until `gone`; no longer than it says by then when it is turned."""
+        began = time.monotonic()
+        while (left := began + self.slow - time.monotonic()) > 0 and not gone.is_set():
+            gone.wait(min(left, _LOOK))
 
     def state(self) -> dict[str, object]:
         """Each switch as it is."""

@@ -168,7 +168,12 @@ async def test_what_does_not_fit_is_said_and_nothing_is_kept(filled: Store, unti
     app = review(filled, "P1")
     async with app.run_test(size=(120, 40), notifications=True) as pilot:
         await until(pilot, lambda: ready(app))
-        await press(pilot, "e", "down", "down")
+        await press(pilot, "e")
+        await until(pilot, lambda: isinstance(app.focused, Line))
+        for _ in range(2):
+            left = app.focused
+            await press(pilot, "down")
+            await until(pilot, lambda left=left: isinstance(app.focused, Line) and app.focused is not left)
         await typed(pilot, "over there")
         await press(pilot, "escape")
         await until(pilot, lambda: any("is not pixels" in note.message for note in app._notifications))
