@@ -48,7 +48,7 @@ class Drawn(Protocol):
         """All of them, height x width x 3 bytes; the same bytes each time."""
 
     def means(self, size: Point) -> bytes:
-        """Its mean colours at a smaller size: height x width x 4 bytes, the fourth of no meaning."""
+        """Its mean colours at a smaller size: height x width x 3 bytes."""
 
 
 def rgb_of(pixels: bytes | Drawn) -> bytes:

@@ -6,7 +6,7 @@ import contextlib
 import socket
 import threading
 import time
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from lab.devices.line import hang_up
 from lab.devices.scrcpy_line import WHO, after_silence, over, the_rest
@@ -38,11 +38,7 @@ class Picture:
 
     def rgb(self, size: Point | None = None) -> bytes:
         """Its pixels as height x width x 3 bytes, scaled to `size` where given; it is worked out at each call."""
-        return self._scalers.bytes_of(self._frame, size or self.size, "rgb24")
-
-    def means(self, size: Point) -> bytes:
-        """Its mean colours at a smaller size, height x width x 4 bytes; straight from the video's own, in one pass."""
-        return self._scalers.bytes_of(self._frame, size, "rgba")
+        return self._scalers.rgb(self._frame, size or self.size)
 
     def planes(self) -> list[NDArray[np.uint8]]:
         """The video's own numbers: brightness of each pixel, then two planes of colour, of half as many each way."""
@@ -60,26 +56,27 @@ class Scalers:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._made: dict[tuple[Point, Point, str], VideoReformatter] = {}
+        self._made: dict[tuple[Point, Point], VideoReformatter] = {}
 
-    def bytes_of(self, frame: av.VideoFrame, size: Point, kind: Literal["rgb24", "rgba"]) -> bytes:
+    def rgb(self, frame: av.VideoFrame, size: Point) -> bytes:
         """The pixels of `frame` at that size."""
         import numpy as np
         from av.video.reformatter import VideoReformatter
 
         width, height = size
-        way = ((frame.width, frame.height), size, kind)
+        way = ((frame.width, frame.height), size)
         smaller = width < frame.width
         with self._lock:
             if way not in self._made:
                 while len(self._made) >= _MOST_SCALERS:
                     del self._made[next(iter(self._made))]
                 self._made[way] = VideoReformatter()
+            # rgb24: with four bytes a pixel, libswscale's threads write over the first of one another's rows
             how = "AREA" if smaller else "BILINEAR"
-            drawn = self._made[way].reformat(frame, width, height, kind, interpolation=how)
+            drawn = self._made[way].reformat(frame, width, height, "rgb24", interpolation=how)
         plane = drawn.planes[0]
         rows = np.frombuffer(memoryview(plane), np.uint8).reshape(-1, plane.line_size)
-        return rows[:height, : width * (3 if kind == "rgb24" else 4)].tobytes()
+        return rows[:height, : width * 3].tobytes()
 
 
 class Decoder:

@@ -37,7 +37,7 @@ class Decoded:
             return self._rgb
 
     def means(self, size: Point) -> bytes:
-        return self.picture.means(size)
+        return self.picture.rgb(size)
 
 
 class Source(Protocol):

@@ -104,6 +104,8 @@ class Mirror(Touchscreen):
         self._taken: float | None = None
         self._posted: Shot | None = None
         self._said = ""
+        self._wrong = False
+        """Whether the newest picture has not the bytes that its size asks: the one before it stays."""
         self._usual: Zoom = "fit"
         self._marks: tuple[Mark, ...] = ()
         self._finger: tuple[Mark, ...] = ()
@@ -120,7 +122,10 @@ class Mirror(Touchscreen):
 
     def post_frame(self, frame: Frame) -> None:
         """As `show`, from any thread; never blocks."""
-        self._taken = frame.at
+        if isinstance(frame.pixels, bytes) and len(frame.pixels) != frame.size[0] * frame.size[1] * 3:
+            self._wrong = True
+            return
+        self._taken, self._wrong = frame.at, False
         shot = Shot(frame.pixels, frame.size, frame.tree, live=True, space=frame.space)
         if self._posted is None or not _same(shot, self._posted):
             self._posted = shot
@@ -129,6 +134,7 @@ class Mirror(Touchscreen):
     def show_still(self, image: bytes | None, size: Point | None, tree: UiTree | None) -> None:
         """Shows a stored picture (PNG or JPEG bytes); without one the tree's texts and boxes, without both a notice."""
         self._taken = self._posted = None
+        self._wrong = False
         self._newest.put(shot=Shot(None, size, tree, stored=image))
 
     def mark(self, marks: Sequence[Mark]) -> None:
@@ -234,7 +240,8 @@ class Mirror(Touchscreen):
 
     def _say(self) -> None:
         """Puts mode and age on the lower border, and has that row alone drawn again: Textual would redraw the phone."""
-        words = " · ".join(part for part in (self.mode_text, self.age_text) if part)
+        wrong = "a damaged picture came" if self._wrong else ""
+        words = " · ".join(part for part in (wrong, self.mode_text, self.age_text) if part)
         if words != self._said:
             self._said = words
             self._border_subtitle = Content(words) if words else None
@@ -252,6 +259,7 @@ class Mirror(Touchscreen):
     def _tell_age(self) -> None:
         """Looks at the clock; the words change only when they would read otherwise."""
         self.age = None if self._taken is None or self._shown is None else max(0.0, time.monotonic() - self._taken)
+        self._say()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         match action:

@@ -72,7 +72,7 @@ class Before:
         for number in np.flatnonzero(~here & self._here).tolist():
             here[number] = self._blinks(number, newer, changed)
         self._here = here
-        stands = ~moved(cells, self._grids[1], _TREMBLE)
+        stands = ~moved(cells, self._grids[1], 0 if isinstance(newer[0], bytes) else _TREMBLE)
         for first, start, last, end in self._cells[~here].tolist():
             stands[first:last, start:end] = False
         return self._bare, stands, [text for text in self._texts if here[self._number[id(text.words)]]]

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     Mask = NDArray[np.bool_]
 
 BLANK, UPPER = 0x20, 0x2580
+_ANOTHER = 0.25
+"""The share of pixels of which more change with another picture than with a video's tremble."""
 BOLD = 1 << 24
 """Set in a foreground: drawn bold."""
 NOTHING = 1 << 25
@@ -99,11 +101,13 @@ def changed_rows(old: Cells | None, new: Cells) -> list[int]:
 def steady(new: Grid, old: Grid | None, slack: int = 4) -> Grid:
     """`new`, with every pixel as it was in `old` where no channel moved by more than `slack` of 255.
 
-    A decoded video trembles by a level or two; a terminal need not.
+    A decoded video trembles by a level or two; a terminal need not. Where much moved it is another picture, of which
+    no pixel is kept: it would stand there as a ghost of the one before.
     """
     if old is None or old.shape != new.shape:
         return new
-    return np.where(moved(new, old, slack), new, old)
+    changed = moved(new, old, slack)
+    return new if np.count_nonzero(changed) > _ANOTHER * changed.size else np.where(changed, new, old)
 
 
 def moved(one: Grid, other: Grid, slack: int | NDArray[np.uint8]) -> Mask:

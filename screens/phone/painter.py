@@ -58,6 +58,7 @@ class Painter:
         self._placed: tuple[list[Words], list[Placed]] = ([], [])
         self._shot: Shot | None = None
         self._large = 0.0
+        self._settled: UiTree | None = None
         self._before: Before | None = None
         self._seen: _Seen = (np.zeros((0, 0), np.uint32), [], ())
         self._last: tuple[View, Painted] | None = None
@@ -98,7 +99,7 @@ class Painter:
         texts: list[Placed] = []
         patches = sampled(*picture, where)
         cells = half_cells(patches, where)
-        pixels = paint.steady(cells, self._pixels)
+        pixels = cells if isinstance(picture[0], bytes) else paint.steady(cells, self._pixels)
         shown = paint.to_256(pixels) if view.colours <= 256 else paint.rounded(pixels)
         if self._before is not None:
             bare, again, texts = self._before.look(picture, patches, cells)
@@ -116,7 +117,9 @@ class Painter:
         image, words, things = seen or self._seen
         self._seen = image, words, things
         exact = self._picture.pixels(image, where)
-        pixels = self._pixels = paint.steady(exact, self._pixels) if shot.live else exact
+        trembles = shot.live and not isinstance(shot.pixels, bytes) and shot.tree in (None, self._settled)
+        pixels = self._pixels = paint.steady(exact, self._pixels) if trembles else exact
+        self._settled = shot.tree or self._settled
         phone = paint.half_blocks(paint.to_256(pixels) if view.colours <= 256 else paint.rounded(pixels))
         mean = paint.between(phone.fg, phone.bg)
         texts = self._set(words, things, where, Ground(phone, mean, where))

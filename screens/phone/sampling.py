@@ -70,7 +70,7 @@ def sampled(pixels: bytes | Drawn, size: tuple[int, int], fit: Fit) -> Grid:
     down, across = height / fit.size[1], width / fit.size[0]
     patches = blocks(fit)
     if not isinstance(pixels, bytes) and (fit.x1 - fit.x0, fit.y1 - fit.y0) == fit.size:
-        return np.frombuffer(pixels.means(patches[::-1]), np.uint32).reshape(patches) & RGB
+        return packed(Image.frombuffer("RGB", patches[::-1], pixels.means(patches[::-1]), "raw", "RGB", 0, 1))
     step = max(1, int((fit.y1 - fit.y0) * down / patches[0] / _ROWS))
     part = np.frombuffer(rgb_of(pixels), np.uint8).reshape(height, width * 3)[::step]
     image = Image.frombuffer("RGB", (width, len(part)), part.tobytes(), "raw", "RGB", 0, 1)

@@ -97,6 +97,20 @@ async def test_only_rows_that_differ_are_drawn_again() -> None:
         assert app.mirror.rows_drawn == whole + 1
 
 
+async def test_a_damaged_picture_leaves_the_last_one_and_says_so() -> None:
+    app = Framed()
+    async with app.run_test(size=(40, 14)) as pilot:
+        app.mirror.show(frame(picture()))
+        await shown(pilot, app.mirror)
+        drawn = app.mirror.rows_drawn
+        app.mirror.show(frame(picture())._replace(pixels=b"short"))
+        await until(pilot, lambda: "damaged" in str(app.mirror.border_subtitle))
+        assert app.mirror.rows_drawn == drawn
+        app.mirror.show(frame(picture((10, 90, 10)), 2))
+        await until(pilot, lambda: "damaged" not in str(app.mirror.border_subtitle))
+        assert app.mirror.rows_drawn > drawn
+
+
 async def test_telling_the_age_draws_no_row_of_the_phone() -> None:
     app = Framed()
     async with app.run_test(size=(22, 14)) as pilot:

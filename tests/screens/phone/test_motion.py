@@ -13,6 +13,7 @@ from PIL import Image, ImageDraw, ImageFont
 
 from lab.devices.scrcpy_video import Picture, Scalers
 from lab.devices.source import Decoded
+from lab.seams import Drawn
 from lab.uitree import Bounds, Node, UiTree
 from screens.phone import paint
 from screens.phone.painter import Painted, Painter
@@ -51,7 +52,7 @@ def tree(lines: tuple[str, ...] = LINES) -> UiTree:
 @cache
 def filmed(
     pictures: tuple[tuple[tuple[str, ...], int], ...], size: tuple[int, int], bits: int, dark: bool
-) -> tuple[bytes, ...]:
+) -> tuple[Decoded, ...]:
     """Pictures as a phone's encoder would send them and a decoder gives them back."""
     encoder, decoder = VideoCodecContext.create("libx264", "w"), VideoCodecContext.create("h264", "r")
     assert isinstance(encoder, VideoCodecContext)
@@ -59,12 +60,14 @@ def filmed(
     encoder.width, encoder.height, encoder.pix_fmt = *size, "yuv420p"
     encoder.time_base, encoder.bit_rate = Fraction(1, 30), bits
     encoder.options = {"preset": "ultrafast", "tune": "zerolatency", "g": "3"}
-    made: list[bytes] = []
+    made: list[Decoded] = []
+    scalers = Scalers()
     for lines, down in pictures:
         small = sheet(lines, down, dark).resize(size, Image.Resampling.BILINEAR)
         for packet in encoder.encode(av.VideoFrame.from_ndarray(np.asarray(small), format="rgb24")):
-            made += [frame.to_ndarray(format="rgb24").tobytes() for frame in decoder.decode(packet)]
-    made += [f.to_ndarray(format="rgb24").tobytes() for packet in encoder.encode(None) for f in decoder.decode(packet)]
+            made += [Decoded(Picture(frame, scalers, 0, 0, 0.0)) for frame in decoder.decode(packet)]
+    for packet in encoder.encode(None):
+        made += [Decoded(Picture(frame, scalers, 0, 0, 0.0)) for frame in decoder.decode(packet)]
     return tuple(made)
 
 
@@ -72,8 +75,8 @@ def said(painted: Painted) -> set[str]:
     return {"".join(glyph.text for glyph in placed.line) for placed in painted.texts}
 
 
-def shot(rgb: bytes, size: tuple[int, int], nodes: UiTree | None = None) -> Shot:
-    return Shot(rgb, size, nodes, live=True, space=PHONE)
+def shot(pixels: bytes | Drawn, size: tuple[int, int], nodes: UiTree | None = None) -> Shot:
+    return Shot(pixels, size, nodes, live=True, space=PHONE)
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -91,7 +94,7 @@ def test_a_videos_noise_on_a_screen_that_stands_still_draws_nothing(
     size: tuple[int, int], bits: int, dark: bool
 ) -> None:
     frames = filmed(((LINES, 0),) * 9, size, bits, dark)
-    assert len({*frames}) > 1
+    assert len({frame.rgb() for frame in frames}) > 1
     painter = Painter()
     first = painter.paint(shot(frames[3], size, tree()), WIDE)
     assert said(first) == {"Messages", *LINES}
@@ -189,3 +192,21 @@ def test_a_picture_that_is_made_when_asked_says_and_hides_what_its_pixels_would(
         apart = paint.pixels_of(one.cells).view(np.uint8).astype(int) - paint.pixels_of(other.cells).view(np.uint8)
         assert np.abs(apart).mean() < 3
         assert picture.rgb() is picture.rgb()
+
+
+@pytest.mark.parametrize("filming", [False, True])
+def test_nothing_of_another_screen_is_left_as_a_ghost(filming: bool) -> None:
+    size = (540, 1200)
+    pages = [Image.new("RGB", size, (247, 244, 250)), Image.new("RGB", size, (250, 248, 253))]
+    ImageDraw.Draw(pages[0]).rectangle((40, 300, 500, 500), fill=(60, 60, 66))
+    ImageDraw.Draw(pages[0]).rectangle((40, 700, 500, 720), fill=(253, 250, 250))
+    painter = Painter()
+    for image in pages:
+        frame = av.VideoFrame.from_ndarray(np.asarray(image), "rgb24").reformat(format="yuv420p")
+        pixels = Decoded(Picture(frame, Scalers(), 0, 0, 0.0)) if filming else image.tobytes()
+        painter.paint(shot(pixels, size), WIDE)
+        painted = painter.paint(shot(pixels, size, UiTree((Node(Bounds(0, 0, *PHONE)),))), WIDE)
+        phone = painted.fit
+        assert phone is not None
+        part = painted.cells.bg[:, phone.left : phone.left + phone.cols]
+        assert (len(np.unique(part)) == 1) == (image is pages[1])
