@@ -162,9 +162,19 @@ def attached(spec: Spec) -> Device:
 
     settings = load()
     harness = Harness(spec.harness, harness_token()) if spec.harness else None
-    if harness is not None:
+    whose = harness.health().get("serialno") if harness is not None else None
+    phone = AdbPhone(spec.device, via=settings.via, fps=settings.fps, video=settings.video, harness=harness)
+    if harness is None:
+        return phone
+    try:
+        if phone.serialno() != whose:
+            hint = "Name the harness that was printed with this phone's address."
+            raise LabError("--harness", f"{harness.url} is another phone's, not that of {phone.serial}.", hint)
         harness.restore(embedded(spec).snapshot())
-    return AdbPhone(spec.device, via=settings.via, fps=settings.fps, video=settings.video, harness=harness)
+    except BaseException:
+        phone.close()
+        raise
+    return phone
 
 
 def harness_token() -> str:

@@ -81,6 +81,10 @@ class AdbPhone:
         """How its pictures come: `scrcpy 3.3.4, 544x1200`, or `screencap` and why not scrcpy."""
         return self._videos.via
 
+    def serialno(self) -> str:
+        """The number that its maker gave it, by whatever address it is reached."""
+        return self.shell.run("getprop ro.serialno").out.strip()
+
     @property
     def typed_by(self) -> str:
         """How the newest text was typed: `input text`, `scrcpy clipboard` or `ADB keyboard`."""

@@ -24,7 +24,7 @@ PROPERTIES = {
     "ro.build.version.release": "15", "ro.build.version.sdk": "35", "ro.build.version.codename": "REL",
     "ro.build.version.security_patch": "2026-02-05", "ro.build.type": "user", "ro.build.id": "LAN1.260205.001",
     "ro.build.fingerprint": "Lantern/lantern/lantern:15/LAN1.260205.001/1:user/release-keys",
-    "ro.serialno": "LANTERN1", "ro.boot.serialno": "LANTERN1", "ro.debuggable": "0", "ro.secure": "1",
+    "ro.debuggable": "0", "ro.secure": "1",
     "sys.boot_completed": "1", "dev.bootcomplete": "1", "init.svc.adbd": "running", "init.svc.bootanim": "stopped",
     "ro.sf.lcd_density": "420",
 }  # fmt: skip
@@ -53,7 +53,10 @@ class Served:
         self.phone = phone
         self.faults = Faults()
         self.display = display or Display(phone)
-        self.services = Services(self.display, self.faults, properties=dict(PROPERTIES))
+        self.serialno = f"LANTERN{secrets.token_hex(4).upper()}"
+        """What tells its phone from others, over adb and at the harness."""
+        own = {"ro.serialno": self.serialno, "ro.boot.serialno": self.serialno}
+        self.services = Services(self.display, self.faults, properties=PROPERTIES | own)
         self.token = token or secrets.token_urlsafe(24)
         self._first = phone.snapshot()
         self._adbd = Adbd(self.services, shell.run, port)
@@ -118,7 +121,12 @@ class Served:
 
     def health(self) -> dict[str, Any]:
         """Who it is and how it is."""
-        return {"serial": self.serial, "rotation": self.display.rotation, "faults": self.faults.state()}
+        return {
+            "serial": self.serial,
+            "serialno": self.serialno,
+            "rotation": self.display.rotation,
+            "faults": self.faults.state(),
+        }
 
     # -- what the harness asks -------------------------------------------------------------------------------
 

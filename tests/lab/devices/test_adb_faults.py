@@ -193,3 +193,23 @@ def test_phones_are_found_with_what_they_say_of_themselves(rig: Rig, adb_environ
     assert phone.ready
     assert phone[:6] == (rig.serial, "device", "Lantern One", "15", "35", (1080, 2400))
     assert found(False, Server("127.0.0.1", 1)) == []
+
+
+def test_a_harness_of_another_phone_is_refused_before_it_is_touched(
+    rig: Rig, adb_environment: AdbServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from lab.spec import Spec, phone_of
+    from lab.task import Task
+    from tests.simulators.phone.served.rig import serving
+
+    spec = Spec(Task("t", "general"), device=rig.serial)
+    with serving(adb_environment) as other:
+        other.phone.lay({"battery": 7})
+        before = other.phone.snapshot()
+        monkeypatch.setenv("HITLAB_HARNESS_TOKEN", other.served.token)
+        with pytest.raises(LabError, match="another phone's"):
+            phone_of(spec._replace(harness=other.served.harness_url))
+        assert other.phone.snapshot() == before
+    monkeypatch.setenv("HITLAB_HARNESS_TOKEN", rig.served.token)
+    phone = phone_of(spec._replace(harness=rig.served.harness_url))
+    phone.close()
