@@ -11,7 +11,7 @@ from textual.message import Message
 from textual.message_pump import MessagePump
 
 _ROUNDS = 3
-"""How deep messages of messages are waited for: what a list posts of a key, what its holder posts of that, and so on."""
+"""How deep messages of messages are waited for: what a list posts of a key, then what its holder posts of that."""
 _PATIENCE = 0.5
 """Seconds after which the next key is handed on whatever became of the one before."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lab.options.common import Commands, command, json, on_phone
+from lab.options.common import Commands, command, json, on_phone, window
 
 
 def add(commands: Commands) -> None:
@@ -24,6 +24,7 @@ def _record(commands: Commands) -> None:
     record.add_argument("--quick", action="store_true", help="each touch acts at once, with a suggested instruction")
     record.add_argument("--seat", choices=("participant", "designer", "developer"), help="who sits here")
     record.add_argument("--as", dest="person", metavar="CODE", help="your study code (never a name)")
+    window(record)
     on_phone(record)
 
 

@@ -23,29 +23,11 @@ from screens.clock import Clock
 from screens.live.choices import Choices
 from screens.live.field import ReplyText
 from screens.live.keys import keys_of
+from screens.record.fields import DeskText, Line
 from screens.record.held import otherwise, scroll_on, shown, wait_on
 from screens.record.nodes import NodePicker
 from screens.record.rows import ANSWER, COMPLETE, FinishRow, PhoneKeys, ReasonRow
 from screens.record.told import Stage, State, Wanted, hint, what
-
-
-class DeskText(ReplyText):
-    """Where a text is written that an act needs."""
-
-    HELP = """
-    What is typed into the phone, the app's name, the answer, or why it is impossible. **Enter** takes it, **ctrl+j**
-    begins a new line, **Esc** goes back.
-    """
-
-
-class Line(Input):
-    """The low-level instruction of the act that is held."""
-
-    HELP = """
-    What this step does, in words: an instruction for someone who sees only this screen. It is suggested from what is
-    on the screen; write it better where it is wrong. **Enter** does the act and records both, **Esc** drops the act,
-    another touch of the phone takes its place, **ctrl+t** makes another of it (double tap, hold; other ways to scroll).
-    """
 
 
 class Desk(Vertical):
@@ -86,6 +68,7 @@ class Desk(Vertical):
         self._wanted: Wanted = "input_text"
         self._note = ""
         self._suggested = ""
+        self._warned = False
         self._keys = PhoneKeys(clock, id="desk-keys")
         self._rows = {"finish": FinishRow(clock, id="desk-finish"), "reason": ReasonRow(clock, id="desk-reason")}
         self._reason = ""
@@ -150,7 +133,7 @@ class Desk(Vertical):
         tree = self._tree()
         edited = self.stage == "line" and self._line.value != self._suggested
         same = self.held is not None and (self.held.kind, self.held.at) == (action.kind, action.at)
-        self.held, self._note, self._suggested = action, note, suggest(action, tree)
+        self.held, self._note, self._suggested, self._warned = action, note, suggest(action, tree), False
         if self.quick and focus:
             self._do(self._suggested)
             return
@@ -239,7 +222,7 @@ class Desk(Vertical):
         """What waits, above and below the line that is written in."""
         if not self.is_mounted:
             return
-        state = State(self.stage, self.held, self._wanted, self._ready, self.quick)
+        state = State(self.stage, self.held, self._wanted, self._ready, self.quick, self._warned)
         nodes = (keys_of(self.screen, "record.nodes") or ["/"])[0]
         other = keys_of(self, "record.other")[0]
         self.query_one("#desk-what", Static).update(Text(what(state, self._tree()), style="bold"))
@@ -315,7 +298,20 @@ class Desk(Vertical):
 
     def _do(self, instruction: str) -> None:
         """Hands on what is held; a line that was emptied keeps what was suggested."""
-        if self.held is None:
+        if self.held is None or self._moved(self.held):
             return
         words = " ".join(instruction.split()) or self._suggested
         self.post_message(self.Done(Proposed(self.held, thought=self._note, instruction=words)))
+
+    def _moved(self, action: Action) -> bool:
+        """Whether the phone shows other things where the act goes than when it was held; said once for each act."""
+        there = suggest(action, self._tree())
+        if self._warned or self.quick or there == self._suggested:
+            return False
+        if self._line.value == self._suggested:
+            self._line.value = there
+            self._line.cursor_position = len(there)
+        self._suggested = self._line.placeholder = there
+        self._warned = True
+        self._tell()
+        return True

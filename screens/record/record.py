@@ -13,6 +13,7 @@ from textual.screen import Screen
 from textual.widgets import Footer, Input
 
 from lab.plain import plain
+from lab.seams import Frame
 from lab.session import Session
 from lab.trace import Acting, Ended, Flagged, Paused, Resumed, Step
 from lab.turn import Action
@@ -33,6 +34,7 @@ from screens.seats import may_replay
 
 if TYPE_CHECKING:
     from screens.app import LabApp
+    from screens.window import Window
 
 MORE = Binding.Group("More", compact=True)
 _PHONE = 1080, 2400
@@ -105,8 +107,15 @@ class RecordScreen(Screen[None]):
 
     def _begin(self) -> None:
         self._began = self._clock.seconds()
-        self._watch.begin(self._mirror.post_frame)
+        self._watch.begin(self._picture)
         self.set_interval(_TICK, self._tell)
+
+    def _picture(self, frame: Frame) -> None:
+        """A picture of the phone, on the thread that took it."""
+        self._mirror.post_frame(frame)
+        window: Window | None = getattr(self.app, "window", None)
+        if window is not None:
+            window.show_frame(frame)
 
     def on_unmount(self) -> None:
         self._watch.close(_PATIENCE)
@@ -131,7 +140,7 @@ class RecordScreen(Screen[None]):
                 self._acting = event.action
             case Step():
                 self._acting = None
-                self._mirror.mark([])
+                self._mark(None)
                 self._steps.add(event)
                 if event.error:
                     self.notify(plain(event.error), title="Not done", severity="error", markup=False)
@@ -189,7 +198,15 @@ class RecordScreen(Screen[None]):
 
     @on(Desk.Aimed)
     def _aimed(self, message: Desk.Aimed) -> None:
-        self._mirror.mark(marks_of(message.action))
+        self._mark(message.action)
+
+    def _mark(self, action: Action | None) -> None:
+        """Draws where an act would go, beside the terminal too."""
+        marks = marks_of(action)
+        self._mirror.mark(marks)
+        window: Window | None = getattr(self.app, "window", None)
+        if window is not None:
+            window.mark(marks)
 
     @on(Desk.Done)
     def _done(self, message: Desk.Done) -> None:

@@ -29,13 +29,16 @@ class State(NamedTuple):
     wanted: Wanted
     ready: bool
     quick: bool
+    moved: bool = False
+    """Whether the phone went on by itself under the act that is held."""
 
 
 def what(state: State, tree: UiTree) -> str:
     """What waits for the person, in a line or two."""
     match state.stage:
         case "line" if state.held is not None:
-            return f"Held: {held_words(state.held, tree)}"
+            held = f"Held: {held_words(state.held, tree)}"
+            return f"The phone has moved on: is this still what you mean? {held}" if state.moved else held
         case "text" | "secret" if state.wanted == "input_text":
             field = typed_into(tree)
             return _ASKS["input_text"] + (f" into {name_of(field)}:" if field else ", though no field has the cursor:")

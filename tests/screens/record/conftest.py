@@ -21,7 +21,8 @@ from lab.turn import Action
 from lab.uitree import Bounds, Node, UiTree
 from screens.app import LabApp
 from screens.clock import Clock
-from screens.record.desk import Desk, Line
+from screens.record.desk import Desk
+from screens.record.fields import Line
 from screens.record.record import RecordScreen
 from screens.record.steps import StepList
 from screens.rooms import Opening
@@ -72,12 +73,14 @@ class Board:
 class Stage(LabApp):
     """The real app, with one recording in it."""
 
-    def __init__(self, session: Session, clock: Clock) -> None:
-        super().__init__(session.store, Settings(seat=session.spec.seat), Opening("live"))
+    def __init__(self, session: Session, clock: Clock, *, window: bool = False) -> None:
+        super().__init__(session.store, Settings(seat=session.spec.seat, window=window), Opening("live"))
         self.session = self.run_under_test = session
         self.record = RecordScreen(session, clock=clock)
 
     async def on_mount(self) -> None:
+        if self.settings.window:
+            self._open_window()
         await self.switch_mode("live")
         self.push_screen(self.record)
 
@@ -120,10 +123,16 @@ def recording(store: Store, board: Board) -> Recording:
     """An app with a recording: `recording(quick=..., seat=..., device=..., still=..., resume=...)`."""
 
     def made(
-        *, device: Any = board, still: bool = False, resume: Trace | None = None, intent: str = "Tell Noor", **spec: Any
+        *,
+        device: Any = board,
+        still: bool = False,
+        window: bool = False,
+        resume: Trace | None = None,
+        intent: str = "Tell Noor",
+        **spec: Any,
     ) -> Stage:
         made = resume_spec(resume) if resume else Spec(to_demonstrate(None, intent, "residence"), agent=PERSON)
         session = Session(store, made._replace(**spec), resume, device=device)
-        return Stage(session, StillClock() if still else LeapingClock())
+        return Stage(session, StillClock() if still else LeapingClock(), window=window)
 
     return made

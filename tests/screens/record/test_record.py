@@ -12,6 +12,7 @@ from lab.seams import Trouble
 from lab.task import Actor
 from lab.trace import Ended, Flagged, Started
 from lab.turn import Action
+from lab.uitree import Bounds, Node, UiTree
 from screens.phone.mirror import Mirror
 from screens.replay.replay import ReplayScreen
 from tests.screens.record.conftest import Board
@@ -354,3 +355,31 @@ async def test_keys_in_one_burst_go_where_the_one_before_has_put_the_focus(
             name = {"\r": "enter", "\x1b": "escape", "/": "slash"}.get(key, key)
             app.post_message(events.Key(name, key if key.isprintable() else None))
         await until(pilot, lambda: app.desk.held == held and line in (None, app.line))
+
+
+async def test_a_phone_that_moved_on_under_a_held_act_is_told_of_before_it_is_done(
+    recording: Any, until: Any, board: Board
+) -> None:
+    app = recording()
+    async with app.run_test(size=SIZE) as pilot:
+        await ready(app, pilot, until)
+        touch(app, (470, 950))
+        await until(pilot, lambda: app.line == "Tap Send")
+        app.record._watch.tree = UiTree((Node(Bounds(0, 0, 540, 1200), "Call Noor", clickable=True),))
+        await pilot.press("enter")
+        await until(pilot, lambda: app.shows("The phone has moved on"))
+        assert not board.did
+        assert app.line == "Tap Call Noor"
+        await pilot.press("enter")
+        await until(pilot, lambda: app.instructions == ["Tap Call Noor"])
+
+
+async def test_its_pictures_and_marks_stand_beside_the_terminal(recording: Any, until: Any) -> None:
+    app = recording(window=True)
+    async with app.run_test(size=SIZE) as pilot:
+        await ready(app, pilot, until)
+        await until(pilot, lambda: app.window.newer(-1)["picture"])
+        touch(app, (470, 950))
+        await until(pilot, lambda: [mark["at"] for mark in app.window.newer(-1)["marks"]] == [(470, 950)])
+        await pilot.press("enter")
+        await until(pilot, lambda: app.steps and not app.window.newer(-1)["marks"])
