@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from lab.settings import Settings
     from lab.spec import Spec
     from screens.app import LabApp
+    from screens.record.intent import Asking
 
 
 def task_spec(name: str, settings: Settings) -> Spec:
@@ -28,6 +29,26 @@ def task_spec(name: str, settings: Settings) -> Spec:
     task = library.task(name)
     persona = library.persona(task.persona, task.log) if task.persona else None
     return Spec(task, persona, person=settings.person, seat=settings.seat, pace=settings.pace, device=settings.device)
+
+
+def demonstration(name: str | None, settings: Settings) -> Asking:
+    """A recording by the person of this seat: of a task (a name or a file), or of what they then say they intend."""
+    from lab.recording import to_demonstrate
+    from lab.spec import PERSON, Spec
+    from screens.record.intent import Asking
+    from simulators import library
+
+    task = library.task(name) if name is not None else None
+    persona = library.persona(task.persona, task.log) if task is not None and task.persona else None
+    spec = Spec(
+        task or to_demonstrate(None, "", ""),
+        persona,
+        agent=PERSON,
+        person=settings.person,
+        seat=settings.seat,
+        device=settings.device,
+    )
+    return Asking(spec, own=task is None)
 
 
 class LiveDoor(Screen[None]):

@@ -46,6 +46,16 @@ class HomeScreen(Screen[None]):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("v", "replay", "Replay", id="home.replay", tooltip="Play this run back, open or not"),
+        Binding("r", "record", "Record", id="home.record", tooltip="Do this task yourself: a demonstration"),
+        Binding(
+            "R",
+            "record_own",
+            "Record your own",
+            show=False,
+            id="home.record_own",
+            group=HOME,
+            tooltip="A demonstration of what you intend, without a task",
+        ),
         Binding("slash", "filter", "Filter", id="home.filter", tooltip="Find runs and tasks by a word"),
         Binding("a", "author", "Author", id="home.author", tooltip="Draft or verify the design of this task"),
         Binding(
@@ -265,9 +275,7 @@ class HomeScreen(Screen[None]):
                 else:
                     app.open_replay(runs.current.id)
             case Tasks() as tasks if tasks.current is not None:
-                if tasks.current.broken:
-                    raise LabError(f"task {tasks.current.name}", tasks.current.broken)
-                app.open_task(tasks.current.name)
+                app.open_task(tasks.current.checked)
             case Devices() as devices if devices.current.serial == devices.busy:
                 app.action_show("live")
             case Devices() as devices if devices.current.serial != devices.chosen:
@@ -288,8 +296,29 @@ class HomeScreen(Screen[None]):
         if run is not None:
             cast("LabApp", self.app).open_replay(run.id)
 
+    def action_record(self) -> None:
+        """Records how a person does the task under the cursor; elsewhere than at the tasks, what they intend."""
+        match self.focused:
+            case Tasks() as tasks if tasks.current is not None:
+                self._record(tasks.current.checked)
+            case _:
+                self._record(None)
+
+    def action_record_own(self) -> None:
+        """Records how a person does what they intend."""
+        self._record(None)
+
+    def _record(self, task: str | None) -> None:
+        from screens.door import demonstration
+
+        app = cast("LabApp", self.app)
+        app.check_no_run()
+        app.open_record(demonstration(task, app.settings))
+
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """What is not for this seat does not exist."""
+        if action in ("record", "record_own"):
+            return may_run(self.settings.seat)
         if action == "family":
             return may_debug(self.settings.seat)
         return action != "author" or may_author(self.settings.seat)

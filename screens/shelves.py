@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from textual.content import Content
 
+from lab.errors import LabError
 from lab.records import Summary
 from lab.settings import Settings
 from screens.describe import one_line, score_words, status_words, waits, when
@@ -22,6 +23,13 @@ class TaskLine(NamedTuple):
     kind: str
     title: str
     broken: str = ""
+
+    @property
+    def checked(self) -> str:
+        """Its name; raises `LabError` where it cannot be read."""
+        if self.broken:
+            raise LabError(f"task {self.name}", self.broken)
+        return self.name
 
 
 class Column(NamedTuple):
@@ -143,7 +151,8 @@ class Tasks(Lines):
 # Tasks
 
 Tasks that come with hitlab, and their kind. **Enter** runs one with the rule agent, on the phone that is
-marked under Devices; its questions come to you; `a` opens its design. Your own: `hitlab live FILE.yaml`.
+marked under Devices; its questions come to you; `r` records how you do it yourself, `R` what you intend without
+a task; `a` opens its design. Your own task: `hitlab live FILE.yaml`.
 """
     empty = "No tasks found."
 
@@ -165,7 +174,7 @@ marked under Devices; its questions come to you; `a` opens its design. Your own:
         task = self.current
         if task is None:
             return ""
-        return task.broken or "Enter: run this task with the rule agent; you answer its questions"
+        return task.broken or "Enter: run this task with the rule agent; you answer   r: record yourself"
 
     def paint(self, index: int, width: int) -> Content:
         task = self.rows[index]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from lab.commands.runs import open_store, show_room
+from lab.commands.runs import open_store, show_room, wants_window
 from lab.errors import LabError
 from lab.settings import Settings, load
 
@@ -24,7 +24,7 @@ def record(args: argparse.Namespace) -> int:
         said = "--resume goes on with a recording as it is; it takes no task, intent, place or --quick"
         raise LabError("record", said, code=2)
     db = getattr(args, "db", None)
-    settings = load(db=db, person=args.person, seat=args.seat, device=args.device)
+    settings = load(db=db, person=args.person, seat=args.seat, device=args.device, window=wants_window(args))
     if settings.seat == "rater":
         raise LabError("record", "is not there for the seat rater.")
     with open_store(settings) as store:
@@ -41,25 +41,13 @@ def record(args: argparse.Namespace) -> int:
 
 def _asked(args: argparse.Namespace, settings: Settings) -> Asking:
     """What is recorded once intent and place are said; all that can be wrong with it is wrong now."""
-    from lab.recording import checked, to_demonstrate
-    from lab.spec import PERSON, Spec
-    from screens.record.intent import Asking
-    from simulators import library
+    from lab.recording import checked
+    from screens.door import demonstration
 
     intent, place = checked(args.intent or "", "intent"), checked(args.place or "", "place")
-    task = library.task(args.task) if args.task is not None else None
-    persona = library.persona(task.persona, task.log) if task is not None and task.persona else None
-    spec = Spec(
-        task or to_demonstrate(None, intent, place),
-        persona,
-        agent=PERSON,
-        person=settings.person,
-        seat=settings.seat,
-        device=settings.device,
-        harness=args.harness or "",
-        quick=args.quick,
-    )
-    return Asking(spec, intent, place, own=task is None)
+    asking = demonstration(args.task, settings)
+    spec = asking.spec._replace(harness=args.harness or "", quick=args.quick)
+    return asking._replace(spec=spec, intent=intent, place=place)
 
 
 def _resumed(args: argparse.Namespace, settings: Settings, store: Store) -> tuple[Spec, Trace]:

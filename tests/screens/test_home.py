@@ -13,6 +13,7 @@ from lab.task import Actor, Task
 from lab.trace import AnyEvent, Ended, Started
 from screens.app import LabApp
 from screens.home import PAGE, HomeScreen
+from screens.record.record import RecordScreen
 from screens.replay.replay import ReplayScreen
 from screens.shelves import Runs, TaskLine, Tasks
 from store.store import Store
@@ -161,3 +162,22 @@ def test_home_looks_as_it_did(home: LabApp, snap_compare: Any, size: tuple[int, 
         )
 
     assert snap_compare(home, terminal_size=size, run_before=settle)
+
+
+async def test_a_key_records_the_task_under_the_cursor_and_another_ones_own_intent(home: LabApp, until: Until) -> None:
+    async with home.run_test(notifications=True) as pilot:
+        await until(pilot, lambda: runs(home).count == 3)
+        await pilot.press("r")
+        await until(pilot, lambda: "What do you want to do on the phone?" in painted(home))
+        await pilot.press("escape")
+        await until(pilot, lambda: isinstance(home.screen, HomeScreen))
+        await pilot.press("tab")
+        await until(pilot, lambda: "r: record yourself" in painted(home))
+        await pilot.press("end", "r")  # a task that cannot be read
+        await until(pilot, lambda: isinstance(home.screen, HomeScreen) and "task spoilt" in painted(home))
+        await pilot.press("R", *"Mute the phone", "enter", "2")
+        await until(pilot, lambda: isinstance(home.screen, RecordScreen) and "Mute the phone" in painted(home))
+        await pilot.press("f2")
+        await until(pilot, lambda: isinstance(home.screen, HomeScreen))
+        await pilot.press("R")
+        await until(pilot, lambda: "already" in painted(home))
