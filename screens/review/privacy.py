@@ -59,11 +59,13 @@ class PrivacyScreen(DemoRoom):
     def queue(self) -> Rows:
         return privacy_queue(self.store)
 
-    def begin(self, run: str) -> None:
-        self.covering = Covering(self.store.trace(run))
+    def read(self, run: str) -> Covering:
+        return Covering(self.store.trace(run))
+
+    def begin(self, read: Covering) -> None:
+        self.covering = read
         self.sure = self.busy = False
         self.finds.border_title = "Texts"
-        self.page.border_title = "To be covered"
 
     # -- painting --------------------------------------------------------------------------------------------
 
@@ -82,6 +84,7 @@ class PrivacyScreen(DemoRoom):
         place = f"step {self.number + 1} of {steps}" if self.number < steps else "the last screen"
         title = f"Privacy   {place}   recorded by {covering.trace.agent.id}   {covering.trace.task.shown}"
         self.say(one_line(title, 400), self._state(covering))
+        self.page.border_title = "Done" if self._report else "To be covered"
         self.page.show(self._report or _plan(covering), from_top=False)
         self._mark()
         self.refresh_bindings()
@@ -239,10 +242,8 @@ class PrivacyScreen(DemoRoom):
 
     @on(Done)
     def _done(self, message: Done) -> None:
-        self.busy = False
         self._report = _told(message.done)
         self.open(message.run)
-        self.page.border_title = "Done"
 
     def action_clear(self) -> None:
         """Says that this run holds nothing private, and goes back to the others."""
@@ -256,7 +257,7 @@ class PrivacyScreen(DemoRoom):
         """Not yet, where R was pressed; else as in every room."""
         if self.sure:
             self._changed()
-        elif not self.busy:
+        elif not self.busy or self.run_id is None:
             self._report = None if not self.form.is_open else self._report
             super().action_back()
 

@@ -47,8 +47,11 @@ class ReviewScreen(DemoRoom):
     def queue(self) -> Rows:
         return review_queue(self.store, self.person.id)
 
-    def begin(self, run: str) -> None:
-        self.desk = Desk(self.store, run, self.person)
+    def read(self, run: str) -> Desk:
+        return Desk(self.store, run, self.person)
+
+    def begin(self, read: Desk) -> None:
+        self.desk = read
         self.pointing = False
         self.items.border_title = "Demonstration"
         self.items.show(self.desk)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, ClassVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from textual import on, work
 from textual.actions import SkipAction
@@ -52,6 +52,22 @@ class DemoRoom(Screen[None]):
             super().__init__()
             self.error = error
 
+    class Read(Message):
+        """A demonstration was read."""
+
+        def __init__(self, run: str, read: Any) -> None:
+            super().__init__()
+            self.run = run
+            self.read = read
+
+    class Unread(Message):
+        """A demonstration could not be read."""
+
+        def __init__(self, run: str, error: LabError) -> None:
+            super().__init__()
+            self.run = run
+            self.error = error
+
     def __init__(self, store: Store, settings: Settings) -> None:
         super().__init__()
         self.store = store
@@ -74,8 +90,12 @@ class DemoRoom(Screen[None]):
         """What stands on the shelf; read off the UI thread."""
         raise NotImplementedError
 
-    def begin(self, run: str) -> None:
-        """Lays a demonstration out; raises `LabError` where it cannot be."""
+    def read(self, run: str) -> Any:
+        """A demonstration as this room needs it, read off the UI thread; raises `LabError` where it cannot be."""
+        raise NotImplementedError
+
+    def begin(self, read: Any) -> None:
+        """Lays out what `read` gave."""
         raise NotImplementedError
 
     def reload(self) -> None:
@@ -132,12 +152,28 @@ class DemoRoom(Screen[None]):
 
     def _begin(self, run: str) -> None:
         self.form.close()
+        self.query_one("#demo-state", Told).say(Content("Reading the demonstration ..."))
+        self._read_one(run)
+
+    @work(thread=True, exclusive=True, group="read")
+    def _read_one(self, run: str) -> None:
         try:
-            self.begin(run)
+            self.post_message(self.Read(run, self.read(run)))
         except LabError as error:
+            self.post_message(self.Unread(run, error))
+
+    @on(Unread)
+    def _unread(self, message: Unread) -> None:
+        if message.run == self._wanted:
             self.to_shelf()
-            cast("LabApp", self.app).report(error)
-            return
+            cast("LabApp", self.app).report(message.error)
+
+    @on(Read)
+    def _opened(self, message: Read) -> None:
+        run = message.run
+        if run != self._wanted:
+            return  # another was opened, or none, while this one was read
+        self.begin(message.read)
         self.run_id = run
         self.add_class("-open")
         self.footage.open(run)
@@ -148,7 +184,7 @@ class DemoRoom(Screen[None]):
 
     def to_shelf(self) -> None:
         """Leaves the demonstration that is open."""
-        self.run_id = None
+        self.run_id = self._wanted = None
         self.remove_class("-open")
         self.query_one("#demo-title", Told).say(Content(f"{self.NAME}   as {self.person.id}"))
         self.query_one("#demo-state", Told).say(Content("Enter opens a demonstration."))
