@@ -37,7 +37,7 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Least seconds between two turns of an agent while a person looks on."""
     agent_timeout: float = 120.0
     """Most seconds that an agent's program (`process:COMMAND`) may take for one answer."""
-    fps: int = 20
+    fps: int = 30
     """Most frames per second that the mirror draws."""
     device: str = EMBEDDED
     """The phone that runs are made on: `embedded`, or a serial or HOST:PORT as `hitlab devices` lists it."""
