@@ -82,6 +82,7 @@ def _pixels(phone: Any, stop: threading.Event, seen: Seen) -> None:
     for frame in phone.frames(stop):
         if frame.number != number:
             number = frame.number
+            len(frame.rgb)
             seen.add()
 
 
