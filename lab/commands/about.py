@@ -105,10 +105,25 @@ def doctor(args: argparse.Namespace) -> int:
         print_json(findings)
     else:
         for finding in findings:
-            say(f"{'✓' if finding.ok else '✗'} {finding.name:10} {finding.found}")
+            _tell(f"{'✓' if finding.ok else '✗'} {finding.name:10} ", finding.found)
             if finding.do:
-                say(f"  {'':10} {finding.do}")
+                _tell(f"  {'':10} ", finding.do)
     return 0 if all(finding.ok for finding in findings) else 3
+
+
+def _tell(first: str, text: str) -> None:
+    """A line; on a terminal what goes beyond its width stands below, under the text."""
+    import shutil
+    import sys
+    import textwrap
+
+    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else 1000
+    rest = " " * len(first)
+    say(
+        textwrap.fill(
+            first + text, max(40, width), subsequent_indent=rest, break_long_words=False, break_on_hyphens=False
+        )
+    )
 
 
 def schema(args: argparse.Namespace) -> int:

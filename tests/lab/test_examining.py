@@ -50,6 +50,7 @@ def _doctor(home: Path, answer: bytes | None, graphics: str = "cells", term: str
         os.close(terminal)
     found = re.search(r"(. graphics .*?)\n(?:. fonts)", said.decode().replace("\r", ""), re.DOTALL)
     assert found, said.decode()
+    assert all(len(line) <= 80 or " " not in line.strip() for line in found[1].split("\n"))
     return re.sub(r"\s+", " ", found[1])
 
 
