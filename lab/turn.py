@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import reduce
-from typing import Any, Literal
+from typing import Annotated, Any, Literal, TypeAlias
 
 import msgspec
 
 from lab.task import Actor
 from lab.uitree import UiTree
 
-Point = tuple[int, int]
+Pixel: TypeAlias = Annotated[int, msgspec.Meta(ge=-(2**31), lt=2**31)]
+"""A number of pixels, as any arithmetic can take it: what is read is refused where it is beyond this."""
+Point = tuple[Pixel, Pixel]
 Direction = Literal["up", "down", "left", "right"]
 ActionKind = Literal[
     "click", "double_tap", "long_press", "drag", "input_text", "scroll", "navigate_home", "navigate_back",
@@ -40,7 +42,7 @@ class Action(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
     ms: int | None = None
     raw: Any = None
     space: str | None = None
-    boxes: tuple[tuple[int, int, int, int], ...] = ()
+    boxes: tuple[tuple[Pixel, Pixel, Pixel, Pixel], ...] = ()
 
 
 class Observation(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):

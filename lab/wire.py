@@ -227,6 +227,8 @@ def decode(data: bytes | str, kind: type[T] | Any, what: str, *, newest: int | N
             return msgspec.json.decode(data, type=kind)
     except msgspec.DecodeError as error:
         raise LabError(what, _reason(str(error))) from error
+    except RecursionError:
+        raise LabError(what, "is nested too deeply to be read") from None
 
 
 def convert(value: Any, kind: type[T] | Any, what: str, *, rename: Callable[[str], str] = str) -> T:

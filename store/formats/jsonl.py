@@ -20,7 +20,7 @@ from lab.records import Blob, Clearance, Imported, Tombstone, Verdict
 from lab.review import VERSION as REVIEW_VERSION
 from lab.review import Review
 from lab.trace import VERSION as EVENT_VERSION
-from lab.trace import AnyEvent, Started
+from lab.trace import AnyEvent, Started, Step
 from lab.wire import decode, read_file
 from store.formats import Failed, Format, Found, Known
 from store.formats.files import MOST_PICTURE, check_within
@@ -114,8 +114,13 @@ def _run(found: Found, known: Callable[[str], bool]) -> Imported | Known:
     if known(header.trace):
         return Known(header.trace, str(found.path))
     read: dict[str, list[Any]] = {kind: [] for kind in _KINDS}
+    steps = 0
     for number, kind, value in lines:
         read[kind].append(_checked(path, number, kind, value, header.trace, len(read["event"])))
+        if isinstance(value, Step):
+            if value.index != steps:
+                raise LabError(f"{path}, line {number}", f"step {value.index} stands where step {steps} should")
+            steps += 1
     if not read["event"]:
         raise LabError(str(path), "holds no events")
     blobs = _Blobs(found, read["blob"])

@@ -14,7 +14,7 @@ from lab.errors import LabError
 from lab.records import Blob, Imported, Summary, Verdict, imported_id, numbered
 from lab.task import Actor, Task
 from lab.trace import VERSION, Acting, Answered, AnyEvent, Asked, Ended, Paused, Resumed, Started, Step, Trace, fold
-from lab.turn import Action, Proposed, Question, Reply
+from lab.turn import Action, Pixel, Proposed, Question, Reply
 from lab.wire import decode, encode
 
 EVENTS: list[Any] = [Started, Asked, Answered, Acting, Step, Paused, Resumed, Ended]
@@ -29,6 +29,7 @@ JSON = st.recursive(
 PLAIN: dict[Any, st.SearchStrategy[Any]] = {
     str: TEXT,
     int: INT,
+    Pixel: st.integers(-(2**31), 2**31 - 1),
     float: FLOAT,
     bool: st.booleans(),
     type(None): st.none(),
