@@ -9,6 +9,8 @@ from typing import Literal
 import msgspec
 
 from lab.records import Imported
+from lab.trace import Started
+from store.exporting import REVIEWED
 from store.formats import Failed, Known, formats, read
 from store.rows import erased_words
 from store.store import Store
@@ -68,10 +70,11 @@ class _Import:
         self.bytes = 0
 
     def take(self, run: Imported) -> None:
-        erased = self.store.tombstone(run.id)
-        if erased is not None and not self.store.holds(run.id):
-            self.tell(run.id, "failed", f"run {run.id}: {erased_words(erased)}")
-            return
+        for id in _made_of(run):
+            erased = self.store.tombstone(id)
+            if erased is not None and not self.store.holds(run.id):
+                self.tell(run.id, "failed", f"run {id}: {erased_words(erased)}")
+                return
         self.batch.append(run)
         self.bytes += sum(len(blob.data) for blob in run.images.values())
         # What a run replaces may come next, and must be known as erased by then.
@@ -92,6 +95,13 @@ class _Import:
             setattr(self.report, outcome, getattr(self.report, outcome) + 1)
         if self.on_run is not None:
             self.on_run(name, outcome)
+
+
+def _made_of(run: Imported) -> list[str]:
+    """The run itself, and the one whose reviewed text it is."""
+    first = run.events[0]
+    source = first.source if isinstance(first, Started) else None
+    return [run.id, *([source.path] if source is not None and source.format == REVIEWED else [])]
 
 
 def _nothing(path: Path, format: str | None) -> str:

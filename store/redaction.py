@@ -21,6 +21,7 @@ from lab.uitree import Bounds
 from lab.wire import decode, encode, escape_surrogates
 from store import rows
 from store.erasing import Destroyed, Eraser
+from store.exporting import REVIEWED
 from store.likeness import Likeness
 from store.painting import painted, tells_more
 from store.store import Store
@@ -60,7 +61,7 @@ def redact(
     words: Sequence[str],
     everywhere: bool = False,
 ) -> Redacted:
-    """Covers boxes (by step from 0) and words in a run and in all that share a beginning with it, for good.
+    """Covers boxes (by step from 0) and words for good: in a run, all that share its beginning, and its reviewed text.
 
     Other runs that hold one of the painted pictures are covered too with `everywhere`; without it they are a
     `LabError` that names them, and nothing is done.
@@ -68,6 +69,7 @@ def redact(
     if not boxes and not words:
         raise LabError("redact", "nothing was named to be covered.", "--box or --text says what.", code=2)
     family = [kin.id for kin in store.family(trace_id)]
+    family += _reviewed(store, family)
     by_picture = boxes_of(list(store.events(trace_id)), boxes)
     runs, planned = _widened(store, family, by_picture, words, everywhere=everywhere)
     new = _pictures(store, runs, planned)
@@ -130,6 +132,15 @@ def _widened(
                 "--everywhere covers it there too.",
             )
         todo = sorted({kin.id for other in others for kin in store.family(other)} - set(runs))
+
+
+def _reviewed(store: Store, family: Sequence[str]) -> list[str]:
+    """The runs that are the reviewed text of one of these, exported and brought back."""
+    sql = (
+        "SELECT trace.id, json_extract(event.body, '$.source.path') FROM trace JOIN event ON event.trace = trace.id "
+        "WHERE trace.source = ? AND event.seq = 0"
+    )
+    return [id for id, of in store._read(sql, REVIEWED) if of in family]
 
 
 def _run(store: Store, id: str) -> _Run:

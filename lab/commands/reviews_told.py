@@ -204,6 +204,9 @@ def tell_review(shown: ReviewShown) -> None:
         say(f"{head}{_fields(place.recorded)}")
         for field, value in place.mine.items():
             say(f"        your {field}: {_value(field, value)}")
+        for field, value in place.reviewed.items():
+            if value != place.recorded.get(field, value):
+                say(f"        stands now: {field}: {_value(field, value)}")
         if place.verdict:
             say(f"        {place.verdict}ed by you" + (f": {place.note}" if place.note else ""))
     for one in shown.differences:

@@ -15,10 +15,10 @@ from lab.design.revision import Design, Subject, first_draft, subject_of
 from lab.errors import LabError
 from lab.records import Blob, Imported, Verdict, numbered
 from lab.task import Actor, InformationUnit
-from lab.trace import Acting, Answered, AnyEvent, Asked, Ended, Forked, Started, Step
+from lab.trace import Acting, Answered, AnyEvent, Asked, Ended, Forked, Source, Started, Step
 from lab.turn import Action, Observation, Prompt, Proposed, Question, Reply
 from lab.uitree import Bounds, Node, UiTree
-from store.exporting import export_runs
+from store.exporting import REVIEWED, export_runs
 from store.importing import import_paths
 from store.redaction import Redacted, redact
 from store.store import Store
@@ -126,6 +126,26 @@ def test_the_old_run_never_comes_back_and_a_tombstone_remembers_no_word(store: S
     store.pack(tmp_path / "packed.db")
     with Store.open(tmp_path / "packed.db") as packed, pytest.raises(LabError, match="was redacted"):
         packed.import_run(demonstration())
+
+
+def test_what_was_reviewed_of_it_goes_with_it_and_never_comes_back(store: Store, tmp_path: Path) -> None:
+    one = demonstration()
+    first = one.events[0]
+    assert isinstance(first, Started)
+    copy = msgspec.structs.replace(first, trace="copy", source=Source(REVIEWED, DEMO))
+    store.import_run(one)
+    store.import_run(one._replace(events=[copy, *one.events[1:]]))
+    export_runs(store, ["copy"], tmp_path / "reviewed")
+    done = covered(store, NAME)
+    assert set(done.replaced) == {DEMO, "copy"}
+    with Store.open(tmp_path / "other.db") as other:
+        other.import_run(one)
+        covered(other, NAME)
+        report = import_paths(other, [tmp_path / "reviewed"])
+        assert (report.imported, [failure["error"][:51] for failure in report.failed]) == (
+            0,
+            [f"run {DEMO}: was redac"],
+        )
 
 
 def test_forks_share_a_beginning_and_are_covered_with_it(store: Store) -> None:
