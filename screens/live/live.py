@@ -76,6 +76,8 @@ class LiveScreen(DebugRoom):
         self._ended: Ended | None = None
         self._album = LiveAlbum(session.picture)
         self._kept_draft: tuple[Question, str] | None = None
+        self._seen = Observation()
+        """What the agent saw at the newest step."""
 
     # -- beginning and leaving -------------------------------------------------------------------------------
 
@@ -117,7 +119,7 @@ class LiveScreen(DebugRoom):
                 self._acting = event.action
                 self._mark(event.action)
             case Step():
-                self._acting, self._steps = None, event.index + 1
+                self._acting, self._steps, self._seen = None, event.index + 1, event.before
                 self._did(event)
                 self._sent(event.index, event.proposed, event.before)
             case Ended():
@@ -130,6 +132,10 @@ class LiveScreen(DebugRoom):
     def _end(self, event: Ended) -> None:
         self._ended = event
         self._close(self._question, self._bench)
+        if self._mirror is not None and self._mirror.fit is None:  # it was over before a picture came
+            seen = self._seen
+            image = self.session.picture(seen.image) if seen.image else None
+            self._mirror.show_still(image, seen.size, seen.tree)
         self._result.ended(event, knows=self.knows, spent=self._album.spent)
 
     def _sent(self, index: int, proposed: Proposed, seen: Observation | None = None) -> None:

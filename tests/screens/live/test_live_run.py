@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import sqlite3
+import threading
 import time
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from lab.errors import LabError
+from lab.seams import Frame
 from lab.trace import Acting, Ended, Paused, Resumed, Started
 from lab.turn import Action
 from screens.live.dialogue import Transcript
@@ -155,3 +158,20 @@ def test_a_participant_has_no_gate(live: Any) -> None:
     with pytest.raises(LabError, match="lets no actions through"):
         live((ASK, ""), seat="participant", gate="ask")
     assert LiveScreen.HELP
+
+
+async def test_a_run_that_is_over_before_a_picture_came_shows_what_the_agent_saw(
+    live: Any, cast: Any, until: Any
+) -> None:
+    class Late(cast.Slate):  # type: ignore[misc]
+        """A phone whose video never begins."""
+
+        def frames(self, stop: threading.Event) -> Iterator[Frame]:
+            stop.wait()
+            yield from ()
+
+    app = live((Action("status", status="complete"), "Done."), device=Late())
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: app.shows("The run is over"))
+        await until(pilot, lambda: app.shows("06:30 evaporation"))
+        assert not app.shows("waiting for a picture")
