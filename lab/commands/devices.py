@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 
 import msgspec
 
@@ -41,5 +42,5 @@ def devices(args: argparse.Namespace) -> int:
 
 def _row(phone: Found) -> list[str]:
     size = f"{phone.size[0]}x{phone.size[1]}" if phone.size else "-"
-    use = f"hitlab live TASK --device {phone.serial}"
+    use = f"hitlab live TASK --device {shlex.quote(phone.serial)}"  # a phone chooses its own serial
     return [phone.serial, phone.state, phone.model or "-", phone.android or "-", size, phone.do or use]

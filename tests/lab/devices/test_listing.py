@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 from lab.cli import main
+from lab.commands.devices import _row
 from lab.commands.examining import examine
+from lab.devices.found import Found
 from lab.output import Finding
 from lab.settings import Settings
 from tests.lab.devices.adb_rig import Attach
@@ -26,6 +28,10 @@ def test_devices_lists_phones_and_what_to_type(rig: Rig, attach: Attach, capsys:
         "serial": rig.serial, "state": "device", "model": "Lantern One", "android": "15", "sdk": "35",
         "size": [1080, 2400], "do": "",
     }  # fmt: skip
+
+
+def test_a_serial_with_a_shells_characters_is_quoted_in_what_to_type() -> None:
+    assert _row(Found("a; reboot", "device"))[-1] == "hitlab live TASK --device 'a; reboot'"
 
 
 def test_a_phone_that_needs_something_is_listed_with_what(
