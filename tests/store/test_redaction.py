@@ -138,6 +138,7 @@ def test_what_was_reviewed_of_it_goes_with_it_and_never_comes_back(store: Store,
     export_runs(store, ["copy"], tmp_path / "reviewed")
     done = covered(store, NAME)
     assert set(done.replaced) == {DEMO, "copy"}
+    assert store.trace(done.replaced["copy"]).source == Source(REVIEWED, done.replaced[DEMO])
     with Store.open(tmp_path / "other.db") as other:
         other.import_run(one)
         covered(other, NAME)
