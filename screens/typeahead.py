@@ -39,6 +39,11 @@ class TypeAhead(App[None]):
         self._rising: asyncio.TimerHandle | None = None
         """While a key rises: what ends the wait for it."""
 
+    @property
+    def typed_out(self) -> bool:
+        """Whether every key that came has been handed on and has risen."""
+        return self._rising is None and not self._kept
+
     async def on_event(self, event: events.Event) -> None:
         if not isinstance(event, events.Key | events.Paste) or event.is_forwarded:
             await super().on_event(event)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -64,6 +65,8 @@ async def press(pilot: Any, *keys: str) -> None:
         pilot.app.post_message(events.Key(key, key if len(key) == 1 else {"space": " "}.get(key)))
         for _ in range(_HOPS):
             await pilot._wait_for_screen()
+        while pilot.app.is_running and not pilot.app.typed_out:
+            await asyncio.sleep(0.005)
 
 
 async def typed(pilot: Any, text: str) -> None:
