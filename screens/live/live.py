@@ -132,7 +132,7 @@ class LiveScreen(DebugRoom):
     def _end(self, event: Ended) -> None:
         self._ended = event
         self._close(self._question, self._bench)
-        if self._mirror is not None and self._mirror.fit is None:  # it was over before a picture came
+        if self._mirror is not None and self._mirror.empty:  # it was over before a picture came
             seen = self._seen
             image = self.session.picture(seen.image) if seen.image else None
             self._mirror.show_still(image, seen.size, seen.tree)

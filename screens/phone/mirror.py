@@ -169,6 +169,11 @@ class Mirror(Touchscreen):
         return f"stale · {words}" if self.age >= STALE else words
 
     @property
+    def empty(self) -> bool:
+        """Whether it has not been given anything to show yet."""
+        return self._newest.asked == 0
+
+    @property
     def fit(self) -> Fit | None:
         """Where the phone lies in the widget's cells, as last drawn."""
         return self._shown.fit if self._shown is not None else None
