@@ -9,7 +9,7 @@ from lab.control import Control
 from lab.errors import LabError
 from lab.hiding import kept
 from lab.plain import plain
-from lab.seams import Agent, Brief, Device, Gate, Screen, User, Withdrawn
+from lab.seams import Agent, Brief, Device, Gate, Screen, Typing, User, Withdrawn
 from lab.stamp import now
 from lab.trace import Acting, Answered, AnyEvent, Asked, Ended, Step
 from lab.turn import ENDING, Action, Decision, Observation, Proposed, Question, Reply
@@ -198,6 +198,12 @@ class _Loop:
             return error.sentence
         return None
 
+    def _typed_by(self, action: Action | None) -> str:
+        device = self.seats.device
+        if action is None or action.kind != "input_text" or not isinstance(device, Typing):
+            return ""
+        return device.typed_by
+
     def _close(
         self,
         before: Observation,
@@ -216,6 +222,7 @@ class _Loop:
             question=question,
             reply=reply,
             error=error,
+            typed_by=self._typed_by(decision.action) if error is None else "",
             state=self.keep.state(self.seats.device.snapshot()),
             started=started,
             ended=now(),

@@ -115,6 +115,14 @@ class Attached(Protocol):
     def via(self) -> str: ...
 
 
+@runtime_checkable
+class Typing(Protocol):
+    """A phone with several ways to type: `typed_by` names the one that the newest text took."""
+
+    @property
+    def typed_by(self) -> str: ...
+
+
 class Brief(msgspec.Struct, frozen=True, omit_defaults=True):
     """All that an agent is told: never the persona's facts, never a log entry's label, never the checks.
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
 from lab.errors import LabError
-from lab.seams import Attached, Device, Frame, Screen, Trouble, Withdrawn
+from lab.seams import Attached, Device, Frame, Screen, Trouble, Typing, Withdrawn
 from lab.trace import DeviceInfo
 from lab.turn import Action
 
@@ -44,6 +44,11 @@ class Steady:
     def via(self) -> str:
         """How its pictures come, in a few words; empty where there is only one way."""
         return self.device.via if isinstance(self.device, Attached) else ""
+
+    @property
+    def typed_by(self) -> str:
+        """How the newest text was typed; empty where there is only one way."""
+        return self.device.typed_by if isinstance(self.device, Typing) else ""
 
     def observe(self) -> Screen:
         screen = self._patiently(self.device.observe)

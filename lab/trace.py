@@ -129,8 +129,8 @@ class Step(Event, frozen=True, tag="step"):
     """One turn of the loop, whole. `before` is what the agent saw; a rejected proposal is a step without an act.
 
     `accepted` are further actions that would have been right (where a source gives them), `extra` the source's
-    own fields verbatim, `state` the sha256 of the embedded phone's state after the act, `error` why an act failed.
-    `started` and `ended` are UTC.
+    own fields verbatim, `typed_by` how a text was typed where a phone has several ways, `state` the sha256 of the
+    embedded phone's state after the act, `error` why an act failed. `started` and `ended` are UTC.
     """
 
     index: int
@@ -142,6 +142,7 @@ class Step(Event, frozen=True, tag="step"):
     error: str | None = None
     accepted: tuple[Action, ...] = ()
     extra: dict[str, Any] = {}
+    typed_by: str = ""
     state: str | None = None
     started: str = ""
     ended: str = ""

@@ -76,6 +76,8 @@ def step_lines(step: Step, *, slip: bool = False) -> list[str]:
     if step.reply is not None:
         decision = f"[{step.reply.decision}] " if step.reply.decision else ""
         lines.append(f'      {step.reply.by.shown} answers: {decision}"{step.reply.text}"')
+    if step.typed_by:
+        lines.append(f"      typed by {step.typed_by}")
     if step.error:
         lines.append(f"      failed: {step.error}")
     return lines

@@ -122,6 +122,8 @@ def _step(step: Step) -> Text:
         text.append(f"\n{_verdict(step, step.decision)}{note}  ({step.decision.seconds:.1f} s)")
     elif step.proposed.by is not None:
         text.append(f"\nby {plain(step.proposed.by.shown)}, in the agent's place")
+    if step.typed_by:
+        text.append(f"\ntyped by {plain(step.typed_by)}", style="dim")
     if step.error:
         text.append(f"\n! {plain(step.error)}")
     if step.proposed.thought:

@@ -220,6 +220,8 @@ def _facts(step: Step) -> list[Part]:
         body.append((f"{when(step.started)}{f', took {took}' if took else ''}\n", MUTED))
     if step.before.activity:
         body.append((f"{plain(step.before.activity)}\n", MUTED))
+    if step.typed_by:
+        body.append((f"typed by {plain(step.typed_by)}\n", MUTED))
     usage = step.proposed.usage
     if usage is not None:
         body.append((f"{usage_words(usage)}\n", MUTED))

@@ -265,3 +265,20 @@ def test_frames_begin_anew_where_they_end_in_trouble_and_it_is_told_once() -> No
 
 def store_last(store: Store, session: Session) -> AnyEvent:
     return list(store.events(session.trace_id))[-1]
+
+
+class Ways(Cut):
+    """A phone with several ways to type."""
+
+    typed_by = "scrcpy clipboard"
+
+    def perform(self, action: Action) -> None:
+        if action.kind != "input_text":
+            super().perform(action)
+
+
+def test_a_step_says_how_its_text_was_typed(store: Store) -> None:
+    session, seen = begun(store, Ways(), Action("input_text", text="你好"), HOME, DONE)
+    assert session.join(10)
+    assert [event.typed_by for event in seen if isinstance(event, Step)] == ["scrcpy clipboard", "", ""]
+    assert seen == list(store.events(session.trace_id))
