@@ -217,8 +217,9 @@ class Adbd:
 
         thread = threading.Thread(target=whole, name=f"served phone {what}", daemon=True)
         with self._changed:
+            # Whoever closes waits for these, and a thread can only be waited for once it has begun.
+            thread.start()
             self._threads.add(thread)
-        thread.start()
 
     def _running(self) -> list[threading.Thread]:
         with self._changed:
