@@ -51,10 +51,14 @@ class Verdict(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defa
 
 
 class Blob(NamedTuple):
-    """Bytes that an event refers to by their sha256: a screenshot, or the embedded phone's state."""
+    """Bytes that an event refers to by their sha256: a screenshot, or the embedded phone's state.
+
+    `path` names the file whose bytes these are, where an import may leave them there.
+    """
 
     data: bytes
     mime: str
+    path: str = ""
 
     @property
     def sha256(self) -> str:

@@ -197,10 +197,19 @@ class Task(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_default
     rubric: Rubric = Rubric()
     checks: tuple[Check, ...] = ()
     apps: tuple[str, ...] = ()
+    golden_steps: int | None = None
+    """How many steps the shortest known way takes, where a source tells only that and not the way itself."""
+    traits: dict[str, str] = {}
+    """What tables are broken down by, in the papers' own words: difficulty, structure, level, platform, language."""
 
     @property
     def shown(self) -> str:
         return self.title or self.instruction or self.id
+
+    @property
+    def shortest(self) -> int | None:
+        """The number of golden steps; None where nobody has told them."""
+        return len(self.golden) or self.golden_steps
 
 
 def load_task(path: Path) -> Task:

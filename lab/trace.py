@@ -8,7 +8,7 @@ from typing import Any, Literal
 import msgspec
 
 from lab.task import Actor, Persona, Task
-from lab.turn import Action, Decision, Observation, Point, Proposed, Question, Reply, Spent, spent
+from lab.turn import Action, Decision, Observation, Point, Proposed, Question, Reply, Spent, Usage, spent
 
 VERSION = 1
 """The newest stored shape this program knows; every event carries the one it was written in."""
@@ -176,13 +176,17 @@ class Flagged(Event, frozen=True, tag="flagged"):
 
 
 class Ended(Event, frozen=True, tag="ended"):
-    """The run is over. `score` is 0 to 1, None where nothing could be checked. `final` is the last screen seen."""
+    """The run is over. `score` is 0 to 1, None where nothing could be checked. `final` is the last screen seen.
+
+    `usage` is what the whole run cost, where its source tells that and not what each step did.
+    """
 
     status: Literal["completed", "stopped", "failed", "budget"]
     score: float | None = None
     reason: str = ""
     checks: tuple[tuple[str, bool], ...] = ()
     final: Observation | None = None
+    usage: Usage | None = None
 
 
 AnyEvent = Started | Asked | Answered | Acting | Step | Paused | Resumed | Flagged | Ended

@@ -46,11 +46,7 @@ def export_runs(
     part = out.with_name(f".{out.name}.part-{os.getpid()}")
     try:
         part.mkdir()
-        for run in runs:
-            folder = part / run.id
-            folder.mkdir()
-            writer.write(run, folder)
-            on_run(run.id)
+        writer.write(runs, part, on_run)
         size = sum(path.stat().st_size for path in part.rglob("*") if path.is_file())
         part.rename(out)
     except OSError as error:

@@ -29,7 +29,7 @@ LAYERS: list[tuple[str, ...]] = [
     ("lab.trace",),
     ("lab.review",),
     ("lab.records",),
-    ("lab.design", "lab.redacting", "lab.reviewed", "lab.suspects"),
+    ("lab.case", "lab.design", "lab.redacting", "lab.reviewed", "lab.suspects"),
     ("lab.study",),
     ("lab.seams", "lab.settings", "lab.tried"),
     (

@@ -4,6 +4,13 @@ from __future__ import annotations
 
 from lab.options.common import Commands, command, json
 
+FORMATS = (
+    "jsonl", "knowu", "androidworld", "mobile_use", "memgui", "dac", "fingertip", "aitz", "appagent", "androidlab",
+    "droidrun", "odyssey", "androidcontrol", "tau2", "inspect",
+)  # fmt: skip
+WRITTEN = ("jsonl", "knowu", "dac", "fingertip", "labelstudio", "csv", "parquet")
+"""As `store.formats` has them; here, too, so that a parser is built without loading it."""
+
 
 def add(commands: Commands) -> None:
     """Adds them."""
@@ -22,7 +29,7 @@ def _kept(commands: Commands) -> None:
 
     bring = command(commands, "import", "lab.commands.records:bring", "bring in recorded runs")
     bring.add_argument("paths", nargs="+", metavar="PATH", help="folders or files; runs are found inside folders")
-    bring.add_argument("--format", choices=("knowu", "jsonl"), help="read as this format instead of detecting it")
+    bring.add_argument("--format", choices=FORMATS, help="read as this format instead of detecting it")
     json(bring)
 
     pack = command(commands, "pack", "lab.commands.records:pack", "copy a database whole, safe while it is in use")
@@ -36,6 +43,6 @@ def _export(commands: Commands) -> None:
     export.add_argument("run_ids", nargs="*", metavar="ID", help="runs' ids or their beginnings")
     export.add_argument("--all", action="store_true", help="every run (with --reviewed: every demonstration)")
     export.add_argument("--out", required=True, metavar="FOLDER", help="the folder; must not exist")
-    export.add_argument("--format", default="jsonl", choices=("jsonl",), help="jsonl: our own, complete (default)")
+    export.add_argument("--format", default="jsonl", choices=WRITTEN, help="jsonl: our own, complete (default)")
     export.add_argument("--reviewed", action="store_true", help="demonstrations with what proofreaders agreed on")
     json(export)

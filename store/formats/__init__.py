@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property
+from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
@@ -35,22 +37,76 @@ class Known(NamedTuple):
     path: str
 
 
+SNIFFED = 64 * 1024
+"""Bytes of a file that are looked at to tell what it is."""
+
+
+class Seen:
+    """A regular file that may be of some format; it is opened only where a format asks how it begins, and once."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.name = path.name
+
+    @cached_property
+    def opening(self) -> bytes:
+        """Its first bytes, unpacked where its name ends in `.gz`, from the first that is no blank."""
+        from store.formats.files import beginning
+
+        return beginning(self.path, SNIFFED).lstrip(b"\xef\xbb\xbf \t\r\n")
+
+
 class Format(NamedTuple):
-    """One trace format: which folders (by the names in them) and files are its own, and how they are read."""
+    """One trace format: which folders (with the names in them) and files are its own, and how they are read.
+
+    `name` is what `--format` takes, `title` what people call it. A folder that is a run is not looked into further.
+    """
 
     name: str
-    is_run_folder: Callable[[set[str]], bool]
-    is_file: Callable[[Path], bool]
-    skips_folder: Callable[[str], bool]
+    title: str
+    is_run_folder: Callable[[Path, set[str]], bool]
+    is_file: Callable[[Seen], bool]
     read: Callable[[Found, Callable[[str], bool]], Iterator[Imported | Known | Failed]]
+    skips_folder: Callable[[str], bool] = lambda name: False
+
+
+_READERS = {
+    "jsonl": "jsonl:JSONL",
+    "knowu": "knowu:KNOWU",
+    "androidworld": "androidworld:ANDROIDWORLD",
+    "mobile_use": "mobile_use:MOBILE_USE",
+    "memgui": "memgui:MEMGUI",
+    "dac": "dac:DAC",
+    "fingertip": "fingertip:FINGERTIP",
+    "aitz": "aitz:AITZ",
+    "appagent": "appagent:APPAGENT",
+    "androidlab": "androidlab:ANDROIDLAB",
+    "droidrun": "droidrun:DROIDRUN",
+    "odyssey": "odyssey:ODYSSEY",
+    "androidcontrol": "androidcontrol:ANDROIDCONTROL",
+    "tau2": "tau2:TAU2",
+    "inspect": "inspect_ai:INSPECT",
+}
+"""Which module of this folder reads a format, and by what name; in the order in which they are asked."""
+
+_WRITERS = {
+    "jsonl": "jsonl_writer",
+    "knowu": "knowu_writer",
+    "dac": "dac_writer",
+    "fingertip": "fingertip_writer",
+    "labelstudio": "labelstudio_writer",
+    "csv": "csv_writer",
+    "parquet": "parquet_writer",
+}
 
 
 def formats() -> dict[str, Format]:
     """Every known format by name."""
-    from store.formats.jsonl import JSONL
-    from store.formats.knowu import KNOWU
-
-    return {known.name: known for known in (KNOWU, JSONL)}
+    found: dict[str, Format] = {}
+    for name, place in _READERS.items():
+        module, _, attribute = place.partition(":")
+        found[name] = getattr(import_module(f"store.formats.{module}"), attribute)
+    return found
 
 
 class Kept(Protocol):
@@ -85,17 +141,20 @@ class Kept(Protocol):
 
 
 class Writer(NamedTuple):
-    """One format that is written: `write` puts one run into an empty folder of its own."""
+    """One format that is written.
+
+    `write` puts runs into an empty folder, takes them one at a time (each is read as it is written), tells the id of
+    each that is done, and has every byte on the disk on return. `LabError` where a run has no place in the format.
+    """
 
     name: str
-    write: Callable[[Kept, Path], None]
+    title: str
+    write: Callable[[Iterable[Kept], Path, Callable[[str], None]], None]
 
 
 def writers() -> dict[str, Writer]:
     """Every format that runs are written in, by name."""
-    from store.formats.jsonl_writer import WRITER
-
-    return {WRITER.name: WRITER}
+    return {name: import_module(f"store.formats.{module}").WRITER for name, module in _WRITERS.items()}
 
 
 def read(
@@ -118,17 +177,13 @@ def detect(path: Path, format: str | None = None) -> Iterator[Found | Failed]:
     if path.is_dir():
         yield from _in_folder(path, choice)
         return
+    if not path.is_file():
+        return
     for known in choice:
-        try:
-            if known.is_run_folder({path.name}):
-                yield Found(known.name, path.parent, path.parent)
-                return
-            if known.is_file(path):
-                yield Found(known.name, path, path.parent)
-                return
-        except LabError as error:
-            yield Failed(str(path), error.sentence)
+        if known.is_run_folder(path.parent, {path.name}):
+            yield Found(known.name, path.parent, path.parent)
             return
+    yield from _one_file(path, path.parent, choice)
 
 
 def _chosen(format: str | None) -> list[Format]:
@@ -144,7 +199,8 @@ def _in_folder(root: Path, choice: list[Format]) -> Iterator[Found | Failed]:
     unreadable: list[OSError] = []
     for folder, below, names in os.walk(root, onerror=unreadable.append):
         here = Path(folder)
-        owner = next((f for f in choice if f.is_run_folder(set(names))), None)
+        held = set(names)
+        owner = next((f for f in choice if f.is_run_folder(here, held)), None)
         if owner is not None:
             below.clear()
             yield Found(owner.name, here, root)
@@ -157,9 +213,12 @@ def _in_folder(root: Path, choice: list[Format]) -> Iterator[Found | Failed]:
 
 
 def _one_file(path: Path, root: Path, choice: list[Format]) -> Iterator[Found | Failed]:
+    if not path.is_file():
+        return
+    seen = Seen(path)
     for known in choice:
         try:
-            if known.is_file(path):
+            if known.is_file(seen):
                 yield Found(known.name, path, root)
                 return
         except LabError as error:

@@ -209,8 +209,9 @@ class _Blobs(Mapping[str, Blob]):
 
 JSONL = Format(
     name=NAME,
-    is_run_folder=lambda names: FILE in names,
-    is_file=lambda path: path.name == FILE and path.is_file(),
+    title="hitlab's own",
+    is_run_folder=lambda folder, names: FILE in names,
+    is_file=lambda seen: seen.name == FILE,
     skips_folder=lambda name: _UNFINISHED.fullmatch(name) is not None,
     read=read,
 )

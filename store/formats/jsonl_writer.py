@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -24,8 +25,16 @@ class _Lines:
         self.count += 1
 
 
-def write(run: Kept, folder: Path) -> None:
-    """Puts a run into an empty folder, its events and pictures one at a time; every byte is on the disk on return."""
+def write(runs: Iterable[Kept], out: Path, on_run: Callable[[str], None]) -> None:
+    """Puts each run into a folder of its own, named by its id, its events and pictures one at a time."""
+    for run in runs:
+        folder = out / run.id
+        folder.mkdir()
+        _write(run, folder)
+        on_run(run.id)
+
+
+def _write(run: Kept, folder: Path) -> None:
     with (folder / FILE).open("xb") as file:
         lines = _Lines(file)
         lines.put(run=Header(FORMAT, VERSION, run.id, run.reviewed))
@@ -58,4 +67,4 @@ def _write_blobs(run: Kept, folder: Path, lines: _Lines) -> None:
         lines.put(blob=BlobLine(sha256, blob.mime, len(blob.data)))
 
 
-WRITER = Writer(NAME, write)
+WRITER = Writer(NAME, "hitlab's own, complete", write)

@@ -17,14 +17,13 @@ from lab.errors import LabError
 from lab.records import Imported
 from lab.turn import Point
 from lab.wire import escape_surrogates, read_json
-from store.formats import Failed, Format, Found, Known
-from store.formats.files import beginning, read_within, unpacked
+from store.formats import Failed, Format, Found, Known, Seen
+from store.formats.files import read_within, unpacked
 from store.formats.knowu_log import read_logs
 from store.formats.knowu_run import NAME, Episode, imported
 
 _BACKUP = re.compile(r"_backup_\d{8}_\d{6}")
 _SHOT = re.compile(r"-(\d+)\.(?:png|jpe?g)$", re.I)
-_SNIFFED = 64 * 1024
 
 
 def read(found: Found, known: Callable[[str], bool]) -> Iterator[Imported | Known | Failed]:
@@ -135,16 +134,16 @@ def _list(value: Any, field: str, what: str) -> list[Any]:
     return value
 
 
-def _is_bundle(path: Path) -> bool:
-    if not path.name.endswith((".json", ".json.gz")) or not path.is_file():
+def _is_bundle(seen: Seen) -> bool:
+    if not seen.name.endswith((".json", ".json.gz")):
         return False
-    opening = beginning(path, _SNIFFED).lstrip(b"\xef\xbb\xbf \t\r\n")
-    return opening.startswith(b"{") and b'"traj"' in opening
+    return seen.opening.startswith(b"{") and b'"traj"' in seen.opening
 
 
 KNOWU = Format(
     name=NAME,
-    is_run_folder=lambda names: "traj.json" in names,
+    title="KnowU-Bench and MobileWorld",
+    is_run_folder=lambda folder, names: "traj.json" in names,
     is_file=_is_bundle,
     skips_folder=lambda name: "_backup_" in name,
     read=read,

@@ -61,7 +61,7 @@ def test_what_holds_no_runs_gets_a_sentence(store: Store, tmp_path: Path) -> Non
 
 
 def test_a_format_that_is_not_known_is_refused(store: Store, tmp_path: Path) -> None:
-    with pytest.raises(LabError, match="known are knowu"):
+    with pytest.raises(LabError, match="known are jsonl, knowu, androidworld"):
         import_paths(store, [tmp_path], "telepathy")
     run_folder(tmp_path / "m" / "T")
     assert import_paths(store, [tmp_path], "knowu").imported == 1

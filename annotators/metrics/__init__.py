@@ -1,0 +1,109 @@
+"""The papers' own numbers, from runs and what was settled about them: pure functions over `Case`s."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from importlib import import_module
+from typing import Literal, NamedTuple, TypeVar
+
+import msgspec
+
+from lab.case import Case
+
+PAPERS = ("pspa", "dac", "knowu", "memgui", "fingertip")
+"""In this order they are told."""
+
+T = TypeVar("T")
+
+
+class Number(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One number with what it rests on.
+
+    `metric` is the paper's own abbreviation, `part` what of it (an action type, a depth, a split; empty for all),
+    `version` tells a paper's definition from what its published script computes where the two differ. `n` counts
+    what `of` names (runs, tasks, steps, questions, pairs); `left_out` says what is not in it and why, with counts.
+    `value` is None where `undefined` says why, and is then never printed as a number.
+    """
+
+    paper: str
+    metric: str
+    value: float | None
+    unit: Literal["share", "count", "ratio", "seconds", "usd", "score"]
+    n: int
+    of: str
+    part: str = ""
+    version: Literal["", "paper", "script"] = ""
+    left_out: tuple[tuple[str, int], ...] = ()
+    undefined: str = ""
+    note: str = ""
+
+
+class Terms(NamedTuple):
+    """What a person may set of how numbers are made; each is told beside the numbers that it changed.
+
+    `step_budget` is in golden steps (MemGUI: 2.5 or 3 times), `token_budget` in tokens a run. `rule_weight` is
+    KnowU's lambda where a task has none of its own. `embed` turns texts into vectors (FingerTip's Sim1), `embedder`
+    is its name. `profiles` are KnowU's profiles by role, for imported runs that do not carry their persona.
+    """
+
+    step_budget: float | None = None
+    token_budget: int | None = None
+    rule_weight: float | None = None
+    embed: Callable[[Sequence[str]], Sequence[Sequence[float]]] | None = None
+    embedder: str = ""
+    profiles: Mapping[str, Mapping[str, object]] = {}
+
+
+class Context(NamedTuple):
+    """What a group's numbers are measured against: `gold` are the demonstrations of each task, from all groups."""
+
+    gold: Mapping[str, Sequence[Case]]
+    terms: Terms = Terms()
+
+
+Measure = Callable[[Sequence[Case], Context], list[Number]]
+
+
+def measures(papers: Iterable[str] = PAPERS) -> dict[str, Measure]:
+    """Each paper's `measure`: the numbers of one group of runs, those that do not apply among them with the reason."""
+    return {paper: import_module(f"annotators.metrics.{paper}").measure for paper in papers}
+
+
+def context_of(cases: Iterable[Case], terms: Terms = Terms()) -> Context:
+    """The context of all runs that are measured together."""
+    gold: dict[str, list[Case]] = {}
+    for case in cases:
+        if case.gold:
+            gold.setdefault(case.task.id, []).append(case)
+    return Context(gold, terms)
+
+
+class Tally:
+    """Counts what is left out of a number, by reason."""
+
+    def __init__(self) -> None:
+        self._counts: dict[str, int] = {}
+
+    def out(self, reason: str) -> None:
+        """One more was left out for this reason."""
+        self._counts[reason] = self._counts.get(reason, 0) + 1
+
+    def kept(self, cases: Iterable[T], reason: Callable[[T], str]) -> list[T]:
+        """Those for which `reason` is empty; the others are counted."""
+        out: list[T] = []
+        for case in cases:
+            why = reason(case)
+            if why:
+                self.out(why)
+            else:
+                out.append(case)
+        return out
+
+    @property
+    def told(self) -> tuple[tuple[str, int], ...]:
+        return tuple(self._counts.items())
+
+
+def mean(values: Sequence[float]) -> float | None:
+    """The arithmetic mean; None of nothing."""
+    return sum(values) / len(values) if values else None

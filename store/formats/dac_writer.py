@@ -1,0 +1,13 @@
+"""DAC-Bench: not written yet."""
+
+from __future__ import annotations
+
+from lab.errors import LabError
+from store.formats import Writer
+
+
+def _no(*_: object) -> None:
+    raise LabError("format dac", "is not written yet")
+
+
+WRITER = Writer("dac", "DAC-Bench", _no)

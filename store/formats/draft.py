@@ -1,0 +1,158 @@
+"""A run that a reader puts together: its steps in order and its end, as the events that a live run would make."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from typing import Any, Literal
+
+import msgspec
+
+from lab.records import Blob, Imported, Verdict, imported_id, numbered
+from lab.task import Actor, Persona, Task
+from lab.trace import Answered, AnyEvent, Asked, Conditions, DeviceInfo, Ended, Source, Started, Step
+from lab.turn import Action, Observation, Proposed, Question, Reply, Usage
+from lab.wire import escape_surrogates
+
+USER = Actor("model", "user-simulator")
+"""Who answered where a source does not say: benchmarks let a model speak for the person."""
+
+
+def run_id(format: str, name: str, data: bytes) -> str:
+    """The id of a run from what names it in its source and its bytes (or, for large files, their sha256's bytes)."""
+    return imported_id(format, escape_surrogates(name).encode() + b"\0" + data)
+
+
+class Draft:
+    """One run being read. Give its parts in the source's order, then `imported()`.
+
+    `path` is where it came from, as people name it; `data` its main file's bytes. An id comes from `run_id`, so
+    that a reader can ask whether a run is known before it reads its pictures.
+    """
+
+    def __init__(
+        self,
+        id: str,
+        task: Task,
+        agent: Actor,
+        *,
+        format: str,
+        path: str,
+        data: bytes = b"",
+        sha256: str = "",
+        model: str = "",
+        images: Mapping[str, Blob] | None = None,
+        persona: Persona | None = None,
+        device: DeviceInfo | None = None,
+        conditions: Conditions | None = None,
+        attempt: int = 1,
+        at: str = "",
+    ) -> None:
+        self.id = id
+        self.images: Mapping[str, Blob] = {} if images is None else images
+        self.verdicts: list[Verdict] = []
+        self.started = Started(
+            trace=id,
+            task=task,
+            agent=agent,
+            persona=persona,
+            device=device or DeviceInfo(),
+            conditions=conditions or Conditions(),
+            attempt=attempt,
+            source=Source(format, escape_surrogates(path), sha256 or hashlib.sha256(data).hexdigest(), model),
+            at=at,
+        )
+        self._events: list[AnyEvent] = []
+        self._ended: Ended | None = None
+        self.count = 0
+        """Steps so far; the next one's index."""
+
+    def step(
+        self,
+        action: Action,
+        before: Observation | None = None,
+        *,
+        thought: str = "",
+        raw: str | None = None,
+        usage: Usage | None = None,
+        instruction: str = "",
+        by: Actor | None = None,
+        question: Question | None = None,
+        reply: Reply | None = None,
+        error: str | None = None,
+        accepted: tuple[Action, ...] = (),
+        extra: dict[str, Any] | None = None,
+        at: str = "",
+        ms: float | None = None,
+        started: str = "",
+        ended: str = "",
+    ) -> None:
+        """One step; a question, and its reply where there is one, become events of their own before it."""
+        seen = before or Observation()
+        proposed = Proposed(action, thought, raw=raw, usage=usage, by=by, instruction=instruction)
+        if question is not None:
+            self._events.append(
+                Asked(index=self.count, question=question, proposed=proposed, before=seen, at=at, ms=ms)
+            )
+            if reply is not None:
+                self._events.append(Answered(index=self.count, reply=reply, at=reply.sent_at or at, ms=ms))
+        self._events.append(
+            Step(
+                index=self.count,
+                proposed=proposed,
+                before=seen,
+                question=question,
+                reply=reply,
+                error=error,
+                accepted=accepted,
+                extra=extra or {},
+                at=at,
+                ms=ms,
+                started=started,
+                ended=ended,
+            )
+        )
+        self.count += 1
+
+    def ask(
+        self,
+        text: str,
+        reply: str | None,
+        *,
+        decision: Literal["accept", "reject"] | None = None,
+        by: Actor = USER,
+        options: tuple[str, ...] = (),
+    ) -> tuple[Question, Reply | None]:
+        """The question of the next step and its reply, for `step`; `reply` is None where none came."""
+        question = Question(f"q{self.count}", "ask", text, options)
+        return question, None if reply is None else Reply(question.id, reply, by, decision=decision)
+
+    def verdict(self, name: str, value: Any = None, reason: str = "", **extra: Any) -> None:
+        """A judgement of the source's own, in its words."""
+        self.verdicts.append(Verdict(name, value, reason, extra))
+
+    def end(
+        self,
+        status: Literal["completed", "stopped", "failed", "budget"],
+        score: float | None = None,
+        reason: str = "",
+        *,
+        final: Observation | None = None,
+        usage: Usage | None = None,
+        at: str = "",
+        ms: float | None = None,
+    ) -> None:
+        """How it ended; `usage` is what the whole run cost where the source tells only that."""
+        self._ended = Ended(status=status, score=score, reason=reason, final=final, usage=usage, at=at, ms=ms)
+
+    def imported(self) -> Imported:
+        """The run, its events numbered from 0; its phone is as large as the first screen where nothing else tells."""
+        steps = [event for event in self._events if isinstance(event, Step)]
+        started = self.started
+        if started.device.size is None:
+            size = next((step.before.size for step in steps if step.before.size), None)
+            started = msgspec.structs.replace(started, device=msgspec.structs.replace(started.device, size=size))
+        if started.user is None and (reply := next((step.reply for step in steps if step.reply), None)):
+            started = msgspec.structs.replace(started, user=reply.by)
+        ended = [self._ended] if self._ended else []
+        return Imported(numbered([started, *self._events, *ended]), self.images, self.verdicts)

@@ -1,0 +1,91 @@
+"""A stranger's numbers as pixels: points in several spaces, boxes, and which way a finger moves."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from lab.turn import Direction, Point
+
+Box = tuple[int, int, int, int]
+_MOST = 2**31 - 1
+_WAY: dict[Direction, Point] = {"up": (0, -1), "down": (0, 1), "left": (-1, 0), "right": (1, 0)}
+_BACK: dict[Direction, Direction] = {"up": "down", "down": "up", "left": "right", "right": "left"}
+
+
+def number(value: Any) -> float | None:
+    """A finite number that can be a coordinate, also one written as text; None for anything else."""
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        return None
+    try:
+        found = float(value)
+    except (ValueError, OverflowError):
+        return None
+    return found if math.isfinite(found) and abs(found) < _MOST else None
+
+
+def point(x: Any, y: Any, size: Point | None = None, whole: float | None = None) -> Point | None:
+    """Two numbers as a pixel; with `whole`, they count up to that across and down a picture of `size`.
+
+    `whole` is 1 for coordinates from 0 to 1, 1000 for those from 0 to 1000; None for pixels. None where either is
+    no number, or the picture's size is needed and not known.
+    """
+    across, down = number(x), number(y)
+    if across is None or down is None:
+        return None
+    if whole is not None:
+        if size is None:
+            return None
+        across, down = across / whole * size[0], down / whole * size[1]
+    if max(abs(across), abs(down)) >= _MOST:
+        return None
+    return round(across), round(down)
+
+
+def box(values: Any, size: Point | None = None, whole: float | None = None) -> Box | None:
+    """Four numbers, left, top, right, bottom, as pixels (see `point`), put in order; None where they are none."""
+    if not isinstance(values, list | tuple) or len(values) != 4:
+        return None
+    first, second = point(values[0], values[1], size, whole), point(values[2], values[3], size, whole)
+    if first is None or second is None:
+        return None
+    left, right = sorted((first[0], second[0]))
+    top, bottom = sorted((first[1], second[1]))
+    return left, top, right, bottom
+
+
+def centre(of: Box) -> Point:
+    """The pixel in the middle of a box."""
+    return (of[0] + of[2]) // 2, (of[1] + of[3]) // 2
+
+
+def direction(value: Any) -> Direction | None:
+    """up, down, left or right, however it is written; None for anything else."""
+    said = value.strip().lower() if isinstance(value, str) else value
+    return next((way for way in _WAY if way == said), None)
+
+
+def opposite(way: Direction) -> Direction:
+    """The content's direction of a finger's, and the other way round."""
+    return _BACK[way]
+
+
+def finger(way: Direction, size: Point | None, share: float = 0.5) -> Point | None:
+    """The movement of a finger in that direction, over a share of the picture's width or height; None without a size.
+
+    For a scroll whose direction names the content (down shows what is below), pass `opposite(way)`.
+    """
+    if size is None:
+        return None
+    dx, dy = _WAY[way]
+    return round(dx * size[0] * share), round(dy * size[1] * share)
+
+
+def way_of(vector: Point) -> Direction | None:
+    """The direction in which a finger moved most; None where it did not move."""
+    dx, dy = vector
+    if not dx and not dy:
+        return None
+    if abs(dx) > abs(dy):
+        return "right" if dx > 0 else "left"
+    return "down" if dy > 0 else "up"

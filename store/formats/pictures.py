@@ -1,0 +1,91 @@
+"""The pictures of a run that is read: each told by its sha256 and size at once, its bytes when they are wanted."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from lab.errors import LabError
+from lab.records import Blob
+from lab.turn import Observation
+from lab.uitree import UiTree
+from lab.wire import escape_surrogates
+from store.formats.files import MOST_PICTURE, read_within
+from store.images import picture_kind, picture_size
+
+_HELD = 32 * 1024**2
+"""Most bytes of one run's files that are held; those beyond are read again when they are wanted."""
+
+
+class _File(NamedTuple):
+    path: Path
+    mime: str
+
+
+class Pictures(Mapping[str, Blob]):
+    """A run's pictures by their sha256, from files below `root` and from bytes that stand inside other files."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self._kept: dict[str, Blob] = {}
+        self._files: dict[str, _File] = {}
+        self._held = 0
+
+    def file(self, path: Path, tree: UiTree | None = None) -> Observation:
+        """What was seen, from a PNG or JPEG file; a `LabError` where it is none, too big, or outside `root`."""
+        data = read_within(self._root, path, most=MOST_PICTURE)
+        mime = picture_kind(data)
+        if mime is None:
+            raise LabError(str(path), "is not a picture")
+        sha256 = hashlib.sha256(data).hexdigest()
+        if sha256 not in self:
+            if self._held + len(data) <= _HELD:
+                self._held += len(data)
+                self._kept[sha256] = Blob(data, mime, str(path.resolve()))
+            else:
+                self._files[sha256] = _File(path, mime)
+        return Observation(image=sha256, size=picture_size(data), tree=tree)
+
+    def seen(self, path: Path | None, extra: dict[str, Any], tree: UiTree | None = None) -> Observation:
+        """As `file`; where there is no file, or none that can be read, what was seen without a picture.
+
+        Why a file could not be read is put into `extra` as `screenshot`.
+        """
+        if path is None:
+            return Observation(tree=tree)
+        try:
+            return self.file(path, tree)
+        except LabError as error:
+            extra["screenshot"] = escape_surrogates(f"{path.name} {error.message}")
+            return Observation(tree=tree)
+
+    def add(self, data: bytes, tree: UiTree | None = None) -> Observation:
+        """What was seen, from a PNG's or JPEG's bytes; a `LabError` where they are neither."""
+        mime = picture_kind(data)
+        if mime is None:
+            raise LabError("picture", "is neither PNG nor JPEG")
+        blob = Blob(data, mime)
+        sha256 = blob.sha256
+        self._kept.setdefault(sha256, blob)
+        return Observation(image=sha256, size=picture_size(data), tree=tree)
+
+    def __getitem__(self, sha256: str) -> Blob:
+        if sha256 in self._kept:
+            return self._kept[sha256]
+        path, mime = self._files[sha256]
+        blob = Blob(read_within(self._root, path, most=MOST_PICTURE), mime, str(path.resolve()))
+        if blob.sha256 != sha256:
+            raise LabError(str(path), "has changed while it was read")
+        return blob
+
+    def __iter__(self) -> Iterator[str]:
+        yield from self._kept
+        yield from self._files
+
+    def __len__(self) -> int:
+        return len(self._kept) + len(self._files)
+
+    def __contains__(self, sha256: object) -> bool:
+        return sha256 in self._kept or sha256 in self._files
