@@ -54,11 +54,14 @@ class Terms(NamedTuple):
     profiles: Mapping[str, Mapping[str, object]] = {}
 
 
+DEFAULTS = Terms()
+
+
 class Context(NamedTuple):
     """What a group's numbers are measured against: `gold` are the demonstrations of each task, from all groups."""
 
     gold: Mapping[str, Sequence[Case]]
-    terms: Terms = Terms()
+    terms: Terms = DEFAULTS
 
 
 Measure = Callable[[Sequence[Case], Context], list[Number]]
@@ -69,7 +72,7 @@ def measures(papers: Iterable[str] = PAPERS) -> dict[str, Measure]:
     return {paper: import_module(f"annotators.metrics.{paper}").measure for paper in papers}
 
 
-def context_of(cases: Iterable[Case], terms: Terms = Terms()) -> Context:
+def context_of(cases: Iterable[Case], terms: Terms = DEFAULTS) -> Context:
     """The context of all runs that are measured together."""
     gold: dict[str, list[Case]] = {}
     for case in cases:
