@@ -18,6 +18,7 @@ from lab.records import Blob, Imported, Kin, Summary, Verdict
 from lab.trace import VERSION, AnyEvent, Ended, Started, Trace, fold
 from lab.wire import decode, escape_surrogates, unescape_surrogates
 from store import rows
+from store.cases import Cases
 from store.connect import connect, named, prepare, told
 from store.designs import Designs
 from store.erasing import Erasing
@@ -45,7 +46,7 @@ _RUNS = {
 }
 
 
-class Store(Designs, Reviews, Erasing):
+class Store(Cases, Designs, Reviews, Erasing):
     """A hitlab file. Every verb is safe on any thread; what a writing verb returned from is on the disk."""
 
     def __init__(self, path: Path, *, readonly: bool = False) -> None:
