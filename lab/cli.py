@@ -12,7 +12,7 @@ import sys
 from collections.abc import Sequence
 
 from lab.errors import LabError
-from lab.options import about, common, keeping, people, phones, running
+from lab.options import about, common, keeping, measuring, people, phones, running
 
 EXAMPLES = """\
 examples:
@@ -24,6 +24,7 @@ examples:
   hitlab run --all --attempts 3             an agent over every task, three times each: pass@k
   hitlab import runs/ --db study.db         bring in KnowU-Bench or MobileWorld runs
   hitlab replay 019a@7                      a run, opened at step 7
+  hitlab metrics --by agent                 the five papers' numbers over them, each with its n
   hitlab traces --json | jq '.[].score'     one JSON document, from each command that prints
 """
 
@@ -91,7 +92,7 @@ def build_parser() -> argparse.ArgumentParser:
     common.database(parser)
     common.window(parser)
     commands = parser.add_subparsers(title="commands", metavar="COMMAND")
-    for group in (running, people, keeping, phones, about):
+    for group in (running, people, keeping, measuring, phones, about):
         group.add(commands)
     return parser
 

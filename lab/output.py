@@ -209,6 +209,7 @@ def schemas() -> dict[str, Any]:
     from lab.agents.process_lines import FromProgram, ToProgram
     from lab.commands.attempts import BatchResult
     from lab.commands.devices import DeviceLine
+    from lab.commands.metrics_told import Measured
     from lab.commands.reviews_told import (
         Exported,
         PrivacyDone,
@@ -239,6 +240,7 @@ def schemas() -> dict[str, Any]:
         "traces": list[TraceLine],
         "show": Shown,
         "import": ImportResult,
+        "metrics": Measured,
         "pack": Packed,
         "export": Exported,
         "review": ReviewShown,

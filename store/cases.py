@@ -26,18 +26,18 @@ FROM event WHERE trace = ? ORDER BY seq
 _VERDICTS = "SELECT body FROM verdict WHERE trace = ? ORDER BY position"
 
 
-class _Seen(msgspec.Struct):
+class _Seen(msgspec.Struct, frozen=True):
     size: Point | None = None
 
 
-class _Proposal(msgspec.Struct):
+class _Proposal(msgspec.Struct, frozen=True):
     action: Action
     usage: Usage | None = None
     by: Actor | None = None
     instruction: str = ""
 
 
-class _Passed(msgspec.Struct):
+class _Passed(msgspec.Struct, frozen=True):
     action: Action | None = None
 
 
@@ -106,7 +106,9 @@ class Cases:
             rows = self._read(_EVENTS, id)
             if not rows:
                 raise LabError(f"run {id}", f"is not in {self.path}.")
-            verdicts = [decode(body, Verdict, f"run {id}, verdict") for (body,) in self._read(_VERDICTS, id)]
+            verdicts: list[Verdict] = [
+                decode(body, Verdict, f"run {id}, verdict") for (body,) in self._read(_VERDICTS, id)
+            ]
             yield _case(id, rows, verdicts, shared)
 
 
@@ -238,7 +240,9 @@ def _waited(
         if not all(reply is not None and reply.shown_at and reply.sent_at for reply in replies):
             return None
         return sum(_between(reply.shown_at, reply.sent_at) for reply in replies if reply is not None)
-    total, since, why = 0.0, None, set()
+    total = 0.0
+    since: float | None = None
+    why: set[str] = set()
     for kind, (run, day) in zip(kinds, clock, strict=True):
         now = run if run is not None else day
         if now is None:

@@ -33,7 +33,7 @@ def window(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def json(parser: argparse.ArgumentParser) -> None:
+def json(parser: argparse._ActionsContainer) -> None:
     """--json, of a command that prints."""
     parser.add_argument("--json", action="store_true", help="print exactly one JSON document")
 

@@ -1,0 +1,87 @@
+"""The command that measures stored runs: metrics."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from pathlib import Path
+
+from annotators.metrics import PAPERS, Terms
+from annotators.metrics.measured import measured
+from lab.case import Case
+from lab.commands.metrics_told import Measured, TermsTold, print_csv, tell
+from lab.commands.runs import open_store
+from lab.errors import LabError
+from lab.output import print_json
+from lab.settings import Settings, load
+from lab.task import load_persona
+from store.store import Store
+
+SEATS = ("designer", "developer")
+
+
+def metrics(args: argparse.Namespace) -> int:
+    """The papers' numbers over the runs of a database, each with its n and what was left out."""
+    settings = load(db=getattr(args, "db", None))
+    if settings.seat not in SEATS:
+        raise LabError("metrics", f"is not there for the seat {settings.seat}.")
+    terms = _terms(args, settings)
+    with open_store(settings, create=False, readonly=True) as store:
+        ids = [store.find(id) for id in args.run_ids] or None
+        left_out: dict[str, int] = {}
+        cases = list(_measurable(store, ids, left_out, forks=args.forks))
+        groups = measured(cases, args.by, args.paper, terms)
+        told = Measured(
+            db=str(store.path),
+            runs=len(cases),
+            left_out=left_out,
+            papers=tuple(paper for paper in PAPERS if paper in args.paper),
+            terms=TermsTold(terms.step_budget, terms.token_budget, terms.rule_weight, terms.embedder),
+            groups=tuple(groups),
+        )
+    if args.json:
+        print_json(told)
+    elif args.csv:
+        print_csv(told)
+    else:
+        tell(told)
+    return 0
+
+
+def _measurable(store: Store, ids: list[str] | None, left_out: dict[str, int], *, forks: bool) -> Iterator[Case]:
+    """The runs that have ended; a fork repeats the beginning of another run, and counts only where it is asked for."""
+    for case in store.cases(ids):
+        why = "not ended" if case.status == "open" else "forked from another run" if case.parent and not forks else ""
+        if why and ids is None:
+            left_out[why] = left_out.get(why, 0) + 1
+        elif not why or case.status != "open":
+            yield case
+        else:
+            raise LabError(f"run {case.id}", "has not ended; it cannot be measured yet.")
+
+
+def _terms(args: argparse.Namespace, settings: Settings) -> Terms:
+    embed = None
+    if args.embed:
+        from lab.embedding import embedder
+        from lab.llm import terms
+
+        embed = embedder(args.embed, terms(settings))
+    return Terms(
+        step_budget=args.step_budget,
+        token_budget=args.token_budget,
+        rule_weight=args.rule_weight,
+        embed=embed,
+        embedder=args.embed or "",
+        profiles=_profiles(Path(args.profiles)) if args.profiles else {},
+    )
+
+
+def _profiles(folder: Path) -> dict[str, dict[str, object]]:
+    """KnowU-Bench's profiles by their role, which is each file's name."""
+    if not folder.is_dir():
+        raise LabError(str(folder), "is no folder of profiles.", "KnowU-Bench keeps them in user_profile/.")
+    found = {path.stem: load_persona(path).facts for path in sorted(folder.glob("*.yaml")) if path.stem != "template"}
+    if not found:
+        raise LabError(str(folder), "holds no profile (*.yaml).")
+    return found
