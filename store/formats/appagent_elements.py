@@ -1,0 +1,94 @@
+"""The numbered elements that AppAgent draws on a screen, derived again from its XML, and the cells of its grid.
+
+Source: `traverse_tree` of `scripts/and_controller.py`, the lists of `scripts/task_executor.py` and `self_explorer.py`,
+`draw_grid` of `scripts/utils.py`; the least distance of 30 pixels is that of the project's `config.yaml`.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Collection
+from typing import NamedTuple
+from xml.etree import ElementTree
+
+from lab.turn import Point
+from store.formats.geometry import Box, centre
+
+_NEAR = 30
+_BOUNDS = re.compile(r"\[(-?\d{1,9}),(-?\d{1,9})\]\[(-?\d{1,9}),(-?\d{1,9})\]")
+_SHORT = 20
+_CELLS = range(120, 181)
+
+
+class Element(NamedTuple):
+    """One numbered element: AppAgent's own id for it, and its box in pixels."""
+
+    uid: str
+    box: Box
+
+
+def elements(xml: bytes, useless: Collection[str] = ()) -> list[Element]:
+    """The elements in the order of their numbers (the first is 1); `useless` are left out, as the explorer does.
+
+    Clickable ones first, then the focusable ones that are not near a clickable one; of several whose centres are
+    near one another the first stands. The bytes must be XML that `UiTree.from_xml` has read.
+    """
+    top = ElementTree.fromstring(xml[max(0, xml.find(b"<")) :])
+    clickable, focusable = _with(top, "clickable"), _with(top, "focusable")
+    lone = [element for element in focusable if not _near(element, clickable)]
+    return [element for element in [*clickable, *lone] if element.uid not in useless]
+
+
+def _with(top: ElementTree.Element, flag: str) -> list[Element]:
+    found: list[Element] = []
+    stack: list[tuple[ElementTree.Element, ElementTree.Element | None]] = [(top, None)]
+    while stack:
+        node, parent = stack.pop()
+        stack.extend((child, node) for child in reversed(node))
+        box = _box(node)
+        if node.get(flag) != "true" or box is None:
+            continue
+        prefix = "" if parent is None or _box(parent) is None else _name(parent) + "_"
+        element = Element(f"{prefix}{_name(node)}_{node.get('index', '')}", box)
+        if not _near(element, found):
+            found.append(element)
+    return found
+
+
+def _near(element: Element, others: list[Element]) -> bool:
+    here = centre(element.box)
+    return any(math.dist(here, centre(other.box)) <= _NEAR for other in others)
+
+
+def _box(node: ElementTree.Element) -> Box | None:
+    found = _BOUNDS.fullmatch(node.get("bounds", ""))
+    return (int(found[1]), int(found[2]), int(found[3]), int(found[4])) if found else None
+
+
+def _name(node: ElementTree.Element) -> str:
+    left, top, right, bottom = _box(node) or (0, 0, 0, 0)
+    name = node.get("resource-id", "").replace(":", ".").replace("/", "_")
+    name = name or f"{node.get('class', '')}_{right - left}_{bottom - top}"
+    said = node.get("content-desc", "")
+    if said and len(said) < _SHORT:
+        name += "_" + said.replace("/", "_").replace(" ", "").replace(":", "_")
+    return name
+
+
+def cell(area: int, part: str, size: Point) -> Point:
+    """The pixel of a part (`top-left`, `right`, anything else is the middle) of a grid's cell, counted from 1."""
+    width, height = size
+    columns, rows = max(1, width // _side(width)), max(1, height // _side(height))
+    across, down = width // columns, height // rows
+    row, column = divmod(area - 1, columns)
+    return column * across + _share(part, "left", "right", across), row * down + _share(part, "top", "bottom", down)
+
+
+def _share(part: str, low: str, high: str, length: int) -> int:
+    sides = part.split("-")
+    return length // 4 if low in sides else length * 3 // 4 if high in sides else length // 2
+
+
+def _side(length: int) -> int:
+    return next((side for side in _CELLS if length % side == 0), _CELLS.start)
