@@ -1,7 +1,7 @@
 """AppAgent: runs (`tasks/task_<app>_<time>/`), explorations and demonstrations (`apps/<app>/demos/<demo>/`).
 
-Source: `scripts/task_executor.py`, `self_explorer.py` and `step_recorder.py` of TencentQQGYLab/AppAgent, and forks whose
-model answers with an *Intermediate Goal* and a *Function*. This file finds a run's files; what they mean is in
+Source: `scripts/task_executor.py`, `self_explorer.py` and `step_recorder.py` of TencentQQGYLab/AppAgent, and forks
+whose model answers with an *Intermediate Goal* and a *Function*. This file finds the files; what they mean is in
 `appagent_run`.
 """
 
