@@ -206,6 +206,7 @@ class Refused(msgspec.Struct, frozen=True):
 
 def schemas() -> dict[str, Any]:
     """Every input and output by name: the type that its JSON Schema is made from."""
+    from annotators.metrics.marks import Marks
     from lab.agents.process_lines import FromProgram, ToProgram
     from lab.commands.attempts import BatchResult
     from lab.commands.devices import DeviceLine
@@ -226,6 +227,7 @@ def schemas() -> dict[str, Any]:
     return {
         "task": Task,
         "log": list[LogEntry],
+        "marks": Marks,
         "script": Script,
         "settings": Settings,
         "event": AnyEvent,

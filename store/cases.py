@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from datetime import datetime
-from functools import reduce
 from pathlib import Path
 from typing import Any, Literal
 
@@ -267,11 +266,18 @@ def _between(first: str | None, last: str | None) -> float:
 def _usage(ended: _Ended | None, steps: list[_Step]) -> Usage | None:
     """The whole run's: what its source told of it, or else its steps' together."""
     own = [step.proposed.usage for step in steps if step.proposed.usage is not None]
-    total = reduce(Usage.plus, own) if own else None
+    total = _sum(own) if own else None
     told = ended.usage if ended else None
     if told is None or total is None:
         return told or total
     return Usage(*(b if a is None else a for a, b in zip(_values(told), _values(total), strict=True)))
+
+
+def _sum(usages: list[Usage]) -> Usage:
+    """All together; what is known of some only counts as far as it goes."""
+    columns = [[value for value in column if value is not None] for column in zip(*map(_values, usages), strict=True)]
+    sums: list[Any] = [sum(known) if known else None for known in columns]
+    return Usage(*sums)
 
 
 def _values(usage: Usage) -> list[Any]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from annotators.metrics import PAPERS, Terms
+from annotators.metrics.marks import Marks, marked, read_marks
 from annotators.metrics.measured import measured
 from lab.case import Case
 from lab.commands.metrics_told import Measured, TermsTold, print_csv, tell
@@ -30,6 +31,8 @@ def metrics(args: argparse.Namespace) -> int:
         ids = [store.find(id) for id in args.run_ids] or None
         left_out: dict[str, int] = {}
         cases = list(_measurable(store, ids, left_out, forks=args.forks))
+        if args.marks:
+            cases = marked(cases, _marks(store, Path(args.marks)))
         groups = measured(cases, args.by, args.paper, terms)
         told = Measured(
             db=str(store.path),
@@ -58,6 +61,17 @@ def _measurable(store: Store, ids: list[str] | None, left_out: dict[str, int], *
             yield case
         else:
             raise LabError(f"run {case.id}", "has not ended; it cannot be measured yet.")
+
+
+def _marks(store: Store, path: Path) -> dict[str, tuple[str, Marks]]:
+    """What a file says of runs, by their whole ids; a run that two lines are about is refused."""
+    found: dict[str, tuple[str, Marks]] = {}
+    for where, marks in read_marks(path):
+        id = store.find(marks.run)
+        if id in found:
+            raise LabError(where, f"field run: {marks.run} is what {found[id][0]} is about")
+        found[id] = (where, marks)
+    return found
 
 
 def _terms(args: argparse.Namespace, settings: Settings) -> Terms:

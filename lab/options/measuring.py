@@ -26,6 +26,9 @@ def add(commands: Commands) -> None:
     )
     metrics.add_argument("--forks", action="store_true", help="take in runs that were forked from others, too")
     metrics.add_argument(
+        "--marks", metavar="FILE", help="node matches, units, branches and judgements of runs, as JSON lines"
+    )
+    metrics.add_argument(
         "--profiles", metavar="FOLDER", help="KnowU-Bench's user_profile/*.yaml, for imported runs of its personas"
     )
     metrics.add_argument(
