@@ -85,12 +85,26 @@ class ImportFailure(msgspec.Struct, frozen=True):
     error: str
 
 
+class ImportTally(msgspec.Struct, frozen=True):
+    """What became of one format's runs."""
+
+    imported: int
+    skipped: int
+    failed: int
+
+
 class ImportResult(msgspec.Struct, frozen=True):
-    """What came in: `import`. `skipped` runs were there already."""
+    """What came in: `import`. `skipped` runs were there already; `formats` counts by the format's name.
+
+    `interrupted`: it was stopped by hand, and there was more. `linked` pictures of the database stand in files outside.
+    """
 
     imported: int
     skipped: int
     failed: tuple[ImportFailure, ...]
+    formats: dict[str, ImportTally] = {}
+    interrupted: bool = False
+    linked: int = 0
 
 
 class Shown(msgspec.Struct, frozen=True):
@@ -170,11 +184,12 @@ class DesignWritten(msgspec.Struct, frozen=True):
 
 
 class Packed(msgspec.Struct, frozen=True):
-    """A copy that was made: `pack`."""
+    """A copy that was made: `pack`. `outside` pictures are linked: they stand in files that are not in it."""
 
     db: str
     bytes: int
     images: bool
+    outside: int = 0
 
 
 class Places(msgspec.Struct, frozen=True):

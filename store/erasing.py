@@ -39,6 +39,8 @@ class Eraser:
 
     def __init__(self, db: sqlite3.Connection) -> None:
         self.db = db
+        self.outside: list[str] = []
+        """Files outside that hold pictures which were taken out: they were linked, and stand where they did."""
 
     def erase_runs(self, ids: Iterable[str], keep: Iterable[str] = ()) -> Destroyed:
         """Takes whole runs out, and the blobs that no other run uses, but for those to `keep`.
@@ -59,6 +61,9 @@ class Eraser:
             found = self.db.execute("SELECT size FROM blob WHERE sha256 = ?", (sha256,)).fetchone()
             size += int(found[0]) if found else 0
             rows += self.db.execute("DELETE FROM blob WHERE sha256 = ?", (sha256,)).rowcount
+            links = self.db.execute("SELECT path FROM link WHERE sha256 = ? ORDER BY rowid", (sha256,)).fetchall()
+            self.outside += [path for (path,) in links]
+            rows += self.db.execute("DELETE FROM link WHERE sha256 = ?", (sha256,)).rowcount
         return Destroyed(rows, len(gone), size)
 
     def bury(self, stone: Tombstone) -> None:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import msgspec
 
-from lab.records import Imported
+from lab.errors import LabError
+from lab.records import Blob, Imported
 from lab.trace import Started
 from store.exporting import REVIEWED
-from store.formats import Failed, Known, formats, read
+from store.formats import Failed, Known, detect, formats
+from store.formats.jsonl import Blobs
+from store.formats.pictures import Pictures
 from store.rows import erased_words
 from store.store import Store
 
@@ -22,12 +25,25 @@ _BATCH_BYTES = 16 * 1024**2
 """Runs, and bytes of pictures, that share one transaction: each waits for the disk, and holds up other writers."""
 
 
+class Tally(msgspec.Struct):
+    """How many runs of one format came in, were there already, or failed."""
+
+    imported: int = 0
+    skipped: int = 0
+    failed: int = 0
+
+
 class Report(msgspec.Struct):
-    """What an import did, as `hitlab import --json` prints it; each failure is a path and one sentence."""
+    """What an import did, as `hitlab import --json` prints it; each failure is a path and one sentence.
+
+    `formats` counts by format; a file that could not even be told apart counts in none. `interrupted`: there was more.
+    """
 
     imported: int = 0
     skipped: int = 0
     failed: list[dict[str, str]] = []
+    formats: dict[str, Tally] = {}
+    interrupted: bool = False
 
 
 def import_paths(
@@ -35,66 +51,119 @@ def import_paths(
     paths: Iterable[Path],
     format: str | None = None,
     on_run: Callable[[str, Outcome], None] | None = None,
+    *,
+    link: bool = False,
 ) -> Report:
     """Imports every run below `paths`; what cannot be read is counted with its reason, and the others still come in.
 
-    `on_run` hears of each run once it is on the disk: its id (or the path that failed) and what became of it. A
-    file that cannot be written ends the import with the store's own `LabError`; the runs told of before stay.
+    `on_run` hears of each run once it is on the disk: its id (or the path that failed) and what became of it. With
+    `link`, screenshots that are whole files stay where they are. Ctrl-C ends it, and what came in stays. A file
+    that cannot be written ends the import with the store's own `LabError`; the runs told of before stay.
     """
-    importing = _Import(store, on_run)
-    for path in paths:
-        nothing = True
-        for one in read(path, format, known=store.holds):
-            nothing = False
-            match one:
-                case Imported():
-                    importing.take(one)
-                case Known():
-                    importing.tell(one.id, "skipped")
-                case Failed():
-                    importing.tell(one.path, "failed", one.error)
-        if nothing:
-            importing.tell(str(path), "failed", _nothing(path, format))
-    importing.flush()
+    importing = _Import(store, on_run, link=link)
+    try:
+        for path in paths:
+            importing.read(path, format)
+        importing.flush()
+    except KeyboardInterrupt:
+        importing.report.interrupted = True
     return importing.report
+
+
+class _Taken(NamedTuple):
+    """A run that waits for its batch."""
+
+    run: Imported
+    format: str
+    path: str
 
 
 class _Import:
     """Gathers runs into batches, and counts."""
 
-    def __init__(self, store: Store, on_run: Callable[[str, Outcome], None] | None) -> None:
+    def __init__(self, store: Store, on_run: Callable[[str, Outcome], None] | None, *, link: bool) -> None:
         self.store = store
         self.on_run = on_run
+        self.link = link
         self.report = Report()
-        self.batch: list[Imported] = []
+        self.batch: list[_Taken] = []
         self.bytes = 0
 
-    def take(self, run: Imported) -> None:
+    def read(self, path: Path, format: str | None) -> None:
+        """Everything below one path."""
+        nothing = True
+        for kind, one in _read(path, format, self._known):
+            nothing = False
+            match one:
+                case Imported():
+                    self.take(one, kind)
+                case Known():
+                    self.tell(one.id, "skipped", kind)
+                case Failed():
+                    self.tell(one.path, "failed", kind, one.error)
+        if nothing:
+            self.tell(str(path), "failed", "", _nothing(path, format))
+
+    def take(self, run: Imported, format: str) -> None:
+        first = run.events[0]
+        source = first.source if isinstance(first, Started) else None
+        path = source.path if source is not None and source.path else run.id
         for id in _made_of(run):
             erased = self.store.tombstone(id)
             if erased is not None and not self.store.holds(run.id):
-                self.tell(run.id, "failed", f"run {id}: {erased_words(erased)}")
+                self.tell(run.id, "failed", format, f"run {id}: {erased_words(erased)}")
                 return
-        self.batch.append(run)
-        self.bytes += sum(len(blob.data) for blob in run.images.values())
+        self.batch.append(_Taken(run, format, path))
+        self.bytes += _weight(run.images)
         # What a run replaces may come next, and must be known as erased by then.
         if run.tombstones or len(self.batch) >= _BATCH_RUNS or self.bytes >= _BATCH_BYTES:
             self.flush()
 
     def flush(self) -> None:
+        """Puts the batch on the disk, and tells of it; a run that cannot be taken in leaves the others be."""
         if not self.batch:
             return
-        for run, new in zip(self.batch, self.store.import_runs(self.batch), strict=True):
-            self.tell(run.id, "imported" if new else "skipped")
-        self.batch, self.bytes = [], 0
+        batch, self.batch, self.bytes = self.batch, [], 0
+        done = self.store.import_each([taken.run for taken in batch], link=self.link)
+        for taken, new in zip(batch, done, strict=True):
+            if isinstance(new, LabError):
+                self.tell(taken.path, "failed", taken.format, f"{taken.path}: {new.sentence}")
+            else:
+                self.tell(taken.run.id, "imported" if new else "skipped", taken.format)
 
-    def tell(self, name: str, outcome: Outcome, error: str = "") -> None:
+    def tell(self, name: str, outcome: Outcome, format: str, error: str = "") -> None:
+        """Counts a run, and says so to who listens."""
         if outcome == "failed":
             self.report.failed.append({"path": name, "error": error})
         else:
             setattr(self.report, outcome, getattr(self.report, outcome) + 1)
+        if format:
+            tally = self.report.formats.setdefault(format, Tally())
+            setattr(tally, outcome, getattr(tally, outcome) + 1)
         if self.on_run is not None:
             self.on_run(name, outcome)
+
+    def _known(self, id: str) -> bool:
+        return self.store.complete(id, link=self.link)
+
+
+def _read(
+    path: Path, format: str | None, known: Callable[[str], bool]
+) -> Iterator[tuple[str, Imported | Known | Failed]]:
+    """Each run below a path with the name of its format, empty where none could be told."""
+    for found in detect(path, format):
+        if isinstance(found, Failed):
+            yield "", found
+            continue
+        for one in formats()[found.format].read(found, known):
+            yield found.format, one
+
+
+def _weight(images: Mapping[str, Blob]) -> int:
+    """The bytes of a run's pictures, without reading those that are not in memory."""
+    if isinstance(images, Pictures | Blobs):
+        return images.size
+    return sum(len(blob.data) for blob in images.values())
 
 
 def _made_of(run: Imported) -> list[str]:

@@ -8,13 +8,22 @@ from pathlib import Path
 
 from lab.errors import LabError
 from store.connect import connect, named, told
+from store.links import Link
+from store.rows import BLOB
 from store.schema import APPEND_ONLY, migrate
 
-_COPY = {"blob": "SELECT * FROM source.blob WHERE mime NOT LIKE 'image/%'"}
+_COPY = {
+    "blob": "SELECT * FROM source.blob WHERE mime NOT LIKE 'image/%'",
+    "link": "SELECT * FROM source.link WHERE mime NOT LIKE 'image/%'",
+}
+_OUTSIDE = "SELECT sha256, mime, size, path FROM link WHERE sha256 NOT IN (SELECT sha256 FROM blob) ORDER BY rowid"
 
 
-def pack(path: Path, out: Path, *, images: bool) -> None:
-    """Writes a copy of `path` to the new file `out`, which appears whole or not at all."""
+def pack(path: Path, out: Path, *, images: bool, embed: bool = False) -> None:
+    """Writes a copy of `path` to the new file `out`, which appears whole or not at all.
+
+    Linked pictures are linked in the copy, too; with `embed`, those that can be read stand in it.
+    """
     if out.exists():
         raise LabError(named(out), "is there already; nothing was packed.", "Name a new file.")
     part = out.with_name(out.name + ".part")
@@ -22,7 +31,7 @@ def pack(path: Path, out: Path, *, images: bool) -> None:
         _remove(part)
         with told(out):
             if images:
-                _copy_all(path, part)
+                _copy_all(path, part, embed=embed)
             else:
                 _copy_without_images(path, part)
         _keep(part)
@@ -38,12 +47,31 @@ def _remove(part: Path) -> None:
         part.unlink()
 
 
-def _copy_all(path: Path, part: Path) -> None:
+def _copy_all(path: Path, part: Path, *, embed: bool) -> None:
     source = connect(path, readonly=True)
     try:
+        linked = embed and source.execute("SELECT 1 FROM sqlite_master WHERE name = 'link'").fetchone()
         source.execute("VACUUM INTO ?", (str(part),))
     finally:
         source.close()
+    if linked:
+        _embed(part)
+
+
+def _embed(part: Path) -> None:
+    """Takes the linked pictures of a copy into it; their links stay, and count no more."""
+    copy = connect(part)
+    try:
+        copy.execute("BEGIN")
+        for row in copy.execute(_OUTSIDE).fetchall():
+            blob = Link(*row).blob()
+            if blob is not None:
+                copy.execute(BLOB, (row[0], blob.mime, len(blob.data), blob.data))
+        copy.execute("COMMIT")
+    finally:
+        if copy.in_transaction:
+            copy.execute("ROLLBACK")
+        copy.close()
 
 
 def _copy_without_images(path: Path, part: Path) -> None:

@@ -41,6 +41,8 @@ class Redacted(NamedTuple):
     destroyed: Destroyed
     unseen: int
     """Pictures without a tree: words in them were covered only where a box was drawn."""
+    outside: tuple[str, ...] = ()
+    """Files with the pictures as they were: they were linked, and stand where they did."""
 
 
 class _Run(NamedTuple):
@@ -94,6 +96,7 @@ def redact(
             reviews=sum(len(run.reviews) for run in runs.values()),
             destroyed=destroyed,
             unseen=planned.unseen,
+            outside=tuple(eraser.outside),
         )
         for id, replaced_by in ids.items():
             eraser.bury(Tombstone(id, "redacted", by, now(), replaced_by, _counts(done)))
@@ -177,6 +180,13 @@ def _pictures(store: Store, runs: Mapping[str, _Run], planned: Plan) -> dict[str
     found = {}
     for sha256 in sorted({sha for id in runs for sha in store.used(id)}):
         blob = store.blob(sha256)
+        if blob is None and (links := store.links(sha256)):
+            raise LabError(
+                links[0].path,
+                "is a linked picture that is gone or has changed, so that nobody can see what is to be covered in it; "
+                "nothing was done.",
+                "Bring the run in again without --link, then redact it.",
+            )
         if blob is not None and blob.mime.startswith("image/"):
             parts = planned.paints.get(sha256)
             if parts is not None or tells_more(blob.data):

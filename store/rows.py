@@ -3,35 +3,40 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from typing import Any
 
 from lab.errors import LabError
 from lab.records import Blob, Imported, Tombstone
 from lab.trace import AnyEvent, Asked, Ended, Started, Step
 from lab.turn import Observation, Proposed
-from lab.wire import decode, encode
+from lab.wire import decode, encode, escape_surrogates
 from store.reviews import INSERT_CLEARANCE, INSERT_REVIEW, clearance_row, review_row
 
 TRACE = "INSERT INTO trace VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 EVENT = "INSERT INTO event VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+BLOB = "INSERT OR IGNORE INTO blob VALUES (?, ?, ?, ?)"
+LINK = "INSERT OR IGNORE INTO link VALUES (?, ?, ?, ?)"
 TOMBSTONE = "INSERT OR IGNORE INTO tombstone VALUES (?, ?, ?, ?, ?, ?)"
 
 
-def insert_run(db: sqlite3.Connection, imported: Imported, n: int | None = None) -> bool:
+def insert_run(db: sqlite3.Connection, imported: Imported, n: int | None = None, *, link: bool = False) -> bool:
     """A run's rows, all of them, within the caller's transaction; False where the run is there already.
 
-    `n` is its place in the file's order, the next where it is None.
+    `n` is its place in the file's order, the next where it is None. With `link`, pictures that are whole files stay
+    in them. Of a run that is there, pictures that are not (they were linked, or left out of a copy) come in.
 
     Raises `LabError` where it was erased from this file. What it replaces may not come back either, unless it is here.
     """
     if db.execute("SELECT 1 FROM trace WHERE id = ?", (imported.id,)).fetchone():
+        used = {sha256 for (sha256,) in db.execute("SELECT sha256 FROM use WHERE trace = ?", (imported.id,))}
+        keep_blobs(db, imported.images, used, link=link)
         return False
     check_not_erased(db, imported.id)
     first = imported.events[0]
     assert isinstance(first, Started)
     db.execute(TRACE, trace_row(first, n))
-    insert_blobs(db, imported.id, imported.images, imported.events)
+    insert_blobs(db, imported.id, imported.images, imported.events, link=link)
     db.executemany(EVENT, [event_row(imported.id, event) for event in imported.events])
     db.executemany(
         "INSERT INTO verdict VALUES (?, ?, ?, ?)",
@@ -63,12 +68,30 @@ def tombstone_row(stone: Tombstone) -> tuple[Any, ...]:
     return (stone.trace, stone.why, stone.replaced_by, stone.by.id, stone.at, encode(stone).decode())
 
 
-def insert_blobs(db: sqlite3.Connection, trace_id: str, blobs: Mapping[str, Blob], events: Iterable[AnyEvent]) -> None:
+def insert_blobs(
+    db: sqlite3.Connection,
+    trace_id: str,
+    blobs: Mapping[str, Blob],
+    events: Iterable[AnyEvent],
+    *,
+    link: bool = False,
+) -> None:
     """Blobs that are not there yet, and which of them (and of those there before) the run's events refer to."""
-    for sha256, blob in blobs.items():
-        db.execute("INSERT OR IGNORE INTO blob VALUES (?, ?, ?, ?)", (sha256, blob.mime, len(blob.data), blob.data))
+    keep_blobs(db, blobs, blobs, link=link)
     uses = set(blobs).union(*(referred(event) for event in events))
     db.executemany("INSERT OR IGNORE INTO use VALUES (?, ?)", [(trace_id, sha256) for sha256 in sorted(uses)])
+
+
+def keep_blobs(db: sqlite3.Connection, blobs: Mapping[str, Blob], wanted: Container[str], *, link: bool) -> None:
+    """Those that are wanted and not there yet; with `link`, of those that are whole files only where they stand."""
+    for sha256 in blobs:
+        if sha256 not in wanted or db.execute("SELECT 1 FROM blob WHERE sha256 = ?", (sha256,)).fetchone():
+            continue
+        blob = blobs[sha256]
+        if link and blob.path:
+            db.execute(LINK, (sha256, blob.mime, len(blob.data), escape_surrogates(blob.path)))
+        else:
+            db.execute(BLOB, (sha256, blob.mime, len(blob.data), blob.data))
 
 
 def trace_row(started: Started, n: int | None = None) -> tuple[Any, ...]:

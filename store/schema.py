@@ -5,13 +5,15 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Collection
 
-VERSION = 3
+VERSION = 4
 """The newest schema this program knows; kept in `PRAGMA user_version`, one more with each migration."""
 
 APPLICATION_ID = int.from_bytes(b"hitl", "big")
 """Kept in the file's header, so that another program's database is never taken for ours."""
 
-APPEND_ONLY = ("trace", "event", "blob", "use", "verdict", "draft", "design", "review", "clearance", "tombstone")
+APPEND_ONLY = (
+    "trace", "event", "blob", "use", "verdict", "draft", "design", "review", "clearance", "tombstone", "link",
+)  # fmt: skip
 """Tables of which no row is ever changed or removed; corrections are further rows. `store.erasing` is the exception."""
 
 _FIRST = (
@@ -127,6 +129,18 @@ _THIRD = (
     )""",
 )
 
+_FOURTH = (
+    # Pictures that stay in the files they were found in; a blob of the same sha256 goes before them. A picture may
+    # stand in several files, so that a folder that has moved is linked by importing it again.
+    """CREATE TABLE link (
+        sha256 TEXT NOT NULL,
+        mime TEXT NOT NULL,
+        size INTEGER NOT NULL,
+        path TEXT NOT NULL,
+        PRIMARY KEY (sha256, path)
+    )""",
+)
+
 
 def migrate(connection: sqlite3.Connection) -> None:
     """Brings an empty or older file to `VERSION` in one transaction; does nothing where another just has.
@@ -151,6 +165,11 @@ def migrate(connection: sqlite3.Connection) -> None:
     @migrations(name="003_reviews")
     def reviews(db: Database) -> None:
         for statement in _THIRD:
+            db.conn.execute(statement)
+
+    @migrations(name="004_links")
+    def links(db: Database) -> None:
+        for statement in _FOURTH:
             db.conn.execute(statement)
 
     connection.execute("BEGIN IMMEDIATE")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -22,8 +22,10 @@ from store.cases import Cases
 from store.connect import connect, named, prepare, told
 from store.designs import Designs
 from store.erasing import Erasing
+from store.links import Links
 from store.reviews import Reviews
 from store.schema import triggers
+from store.tabling import Tabling
 
 _BATCH = 64
 """Events fetched at once: a long run is never wholly in memory, and no read stays open between two of them."""
@@ -46,7 +48,7 @@ _RUNS = {
 }
 
 
-class Store(Cases, Designs, Reviews, Erasing):
+class Store(Cases, Designs, Reviews, Links, Tabling, Erasing):
     """A hitlab file. Every verb is safe on any thread; what a writing verb returned from is on the disk."""
 
     def __init__(self, path: Path, *, readonly: bool = False) -> None:
@@ -120,6 +122,15 @@ class Store(Cases, Designs, Reviews, Erasing):
         with self._writing() as db:
             return [rows.insert_run(db, imported) for imported in batch]
 
+    def import_each(self, batch: Iterable[Imported], *, link: bool = False) -> list[bool | LabError]:
+        """Takes in several runs at the price of one wait for the disk, each whole or not at all; in their order.
+
+        False where a run is there already, a `LabError` where it cannot be taken in: one of its pictures changed
+        meanwhile, say. With `link`, pictures that are whole files stay where they are.
+        """
+        with self._writing() as db:
+            return [_taken(db, imported, link=link) for imported in batch]
+
     def save_draft(self, trace_id: str, question_id: str, text: str) -> None:
         """Keeps what a person has typed so far; the newest counts."""
         row = (trace_id, question_id, datetime.now(UTC).isoformat(), escape_surrogates(text))
@@ -128,11 +139,14 @@ class Store(Cases, Designs, Reviews, Erasing):
                 raise LabError(f"run {trace_id}", f"is not in {self.path}.")
             db.execute("INSERT INTO draft (trace, question, at, text) VALUES (?, ?, ?, ?)", row)
 
-    def pack(self, out: Path, *, images: bool = True) -> None:
-        """Copies all, what is still in the `-wal` too, to the new file `out`; `images=False` leaves pictures out."""
+    def pack(self, out: Path, *, images: bool = True, embed: bool = False) -> None:
+        """Copies all, what is still in the `-wal` too, to the new file `out`; `images=False` leaves pictures out.
+
+        Linked pictures stay where they are; `embed` puts into the copy those that can be read.
+        """
         from store.pack import pack
 
-        pack(self.path, out, images=images)
+        pack(self.path, out, images=images, embed=embed)
 
     # Reading
 
@@ -210,9 +224,9 @@ class Store(Cases, Designs, Reviews, Erasing):
         return [decode(body, Verdict, f"run {trace_id}, verdict") for (body,) in found]
 
     def blob(self, sha256: str) -> Blob | None:
-        """The bytes of a picture or of a phone's state; None where the file does not hold them."""
+        """The bytes of a picture or of a phone's state, also of a linked one; None where they are not to be had."""
         found = self._read("SELECT bytes, mime FROM blob WHERE sha256 = ?", sha256)
-        return Blob(*found[0]) if found else None
+        return Blob(*found[0]) if found else self.linked_blob(sha256)
 
     def draft(self, trace_id: str, question_id: str) -> str:
         """What a person had typed last, empty where nothing was."""
@@ -236,7 +250,11 @@ class Store(Cases, Designs, Reviews, Erasing):
             blob = self.blob(sha256)
             if blob is not None and blob.sha256 != sha256:
                 wrong.append(f"the bytes of blob {sha256} are not its own")
-        return wrong
+        return wrong + self.wrong_links()
+
+    def size(self) -> int:
+        """The bytes of the file, those that are still in its `-wal` included."""
+        return int(self._read("PRAGMA page_count")[0][0]) * int(self._read("PRAGMA page_size")[0][0])
 
     # Beneath
 
@@ -292,6 +310,25 @@ class Store(Cases, Designs, Reviews, Erasing):
                 if connection.in_transaction:
                     connection.execute("ROLLBACK")
 
+
+def _taken(db: sqlite3.Connection, imported: Imported, *, link: bool) -> bool | LabError:
+    """One run of several in a transaction; where it is refused, nothing of it stays and the others do."""
+    db.execute("SAVEPOINT run")
+    try:
+        _check_whole(imported)
+        new = rows.insert_run(db, imported, link=link)
+    except _ITS_OWN as error:
+        db.execute("ROLLBACK TO run")
+        db.execute("RELEASE run")
+        if isinstance(error, LabError):
+            return error
+        return LabError(f"run {imported.id}", f"holds what the file cannot keep ({error}).")
+    db.execute("RELEASE run")
+    return new
+
+
+_ITS_OWN = (LabError, sqlite3.DataError, OverflowError, UnicodeEncodeError)
+"""What is the fault of the run that is taken in, and not of the file."""
 
 _FOREIGN = "SELECT * FROM pragma_foreign_key_check"
 

@@ -9,7 +9,7 @@ from lab.commands.reviewing import refuse_seat
 from lab.commands.reviews_told import PrivacyDone, PrivacyLine, PrivacyShown, SuspectShown, tell_done
 from lab.commands.runs import open_store, show_room
 from lab.errors import LabError
-from lab.output import print_json, say
+from lab.output import print_json, say, warn
 from lab.settings import Settings, load
 from lab.suspects import suspects
 from lab.tables import print_table
@@ -66,6 +66,8 @@ def _done(store: Store, run: str, args: argparse.Namespace, by: Actor) -> Privac
 
         redacted = redact(store, run, by, boxes=boxes, words=args.texts or (), everywhere=args.everywhere)
         run = redacted.replaced[run]
+        for path in redacted.outside:
+            warn(f"{path} still shows what was covered: it was linked, not taken in, and is yours to delete")
     if args.clear:
         store.clear(run, by)
     return done_of(run, redacted, cleared=args.clear)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import argparse
-import sys
-from collections.abc import Callable
 from pathlib import Path
 
+import msgspec
+
+from lab.commands.incoming import incoming
 from lab.commands.runs import open_store, refuse_blind
 from lab.errors import LabError
-from lab.output import ImportFailure, ImportResult, Packed, Shown, print_json, say, warn
+from lab.output import ImportResult, Packed, Shown, print_json, say, warn
 from lab.records import TraceLine
 from lab.settings import load
 from lab.tables import print_table
@@ -79,50 +80,68 @@ def show(args: argparse.Namespace) -> int:
 
 
 def bring(args: argparse.Namespace) -> int:
-    """Recorded runs into the database, one transaction each; those already there are skipped."""
+    """Recorded runs into the database, each whole or not at all; those already there are skipped."""
     from store.importing import import_paths
 
     paths = [Path(path) for path in args.paths]
     with open_store(load(db=getattr(args, "db", None))) as store:
-        report = import_paths(store, paths, args.format, on_run=_progress())
-        if sys.stderr.isatty():
-            sys.stderr.write("\r\x1b[K")
-        failed = tuple(ImportFailure(**failure) for failure in report.failed)
-        result = ImportResult(report.imported, report.skipped, failed)
+        with incoming(store.size) as on_run:
+            report = import_paths(store, paths, args.format, on_run=on_run, link=args.link)
+        result = msgspec.convert({**msgspec.to_builtins(report), "linked": store.outside()}, ImportResult)
         if args.json:
             print_json(result)
-        elif result.imported or result.skipped:
-            say(f"{result.imported} imported, {result.skipped} already there, {len(failed)} failed, in {store.path}")
-        for failure in failed:
+        else:
+            _tell_import(result, str(store.path))
+        for failure in result.failed:
             warn(failure.error)
-    if not failed:
+    if report.interrupted:
+        warn("import: stopped; what is in stays, and the same command brings in the rest.")
+    if not result.failed and not report.interrupted:
         return 0
-    return 3 if result.imported or result.skipped else 1
+    return 3 if result.imported or result.skipped or report.interrupted else 1
 
 
-def _progress() -> Callable[[str, str], None] | None:
-    """A count that grows in place on a terminal's standard error; silence elsewhere."""
-    if not sys.stderr.isatty():
-        return None
-    done = 0
+def _tell_import(result: ImportResult, db: str) -> None:
+    """Counts, with the formats' names: `26 imported (knowu), 3 already there, 1 failed, in study.db`."""
+    if not (result.imported or result.skipped or result.interrupted):
+        return
+    several = len(result.formats) > 1
+    counts = {"imported": result.imported, "skipped": result.skipped, "failed": len(result.failed)}
+    words = {"imported": "imported", "skipped": "already there", "failed": "failed"}
+    said = [
+        f"{count} {words[outcome]}" + (_by_format(result, outcome) if several or outcome == "imported" else "")
+        for outcome, count in counts.items()
+    ]
+    say(f"{', '.join(said)}, in {db}")
+    if result.linked:
+        say(f"{result.linked} pictures stay in their own files; moved or deleted, they are gone from here too")
 
-    def on_run(name: str, outcome: str) -> None:
-        nonlocal done
-        done += 1
-        sys.stderr.write(f"\r{done} runs read\x1b[K")
-        sys.stderr.flush()
 
-    return on_run
+def _by_format(result: ImportResult, outcome: str) -> str:
+    counts = {name: getattr(tally, outcome) for name, tally in result.formats.items() if getattr(tally, outcome)}
+    if len(counts) < 2:
+        return "".join(f" ({name})" for name in counts)
+    return f" ({', '.join(f'{count} {name}' for name, count in counts.items())})"
 
 
 def pack(args: argparse.Namespace) -> int:
     """A whole copy of a database, also while it is being written."""
+    if args.no_images and args.embed:
+        raise LabError("pack", "--embed and --no-images exclude each other", code=2)
+    from store.store import Store
+
     out = Path(args.out)
     with open_store(load(db=getattr(args, "db", None)), create=False, readonly=True) as store:
-        store.pack(out, images=not args.no_images)
-    packed = Packed(str(out), out.stat().st_size, not args.no_images)
+        store.pack(out, images=not args.no_images, embed=args.embed)
+    with Store.open(out, create=False, readonly=True) as copy:
+        outside = copy.outside()
+    packed = Packed(str(out), out.stat().st_size, not args.no_images, outside)
     if args.json:
         print_json(packed)
-    else:
-        say(f"{packed.bytes:,} bytes in {packed.db}" + ("" if packed.images else ", without screenshots"))
+        return 0
+    say(f"{packed.bytes:,} bytes in {packed.db}" + ("" if packed.images else ", without screenshots"))
+    if outside:
+        say(f"{outside} linked pictures are not in it: they stay in files on this machine, and the copy names them.")
+        if not args.embed:
+            say("`hitlab pack --embed` takes them in.")
     return 0

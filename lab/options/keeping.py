@@ -30,11 +30,15 @@ def _kept(commands: Commands) -> None:
     bring = command(commands, "import", "lab.commands.records:bring", "bring in recorded runs")
     bring.add_argument("paths", nargs="+", metavar="PATH", help="folders or files; runs are found inside folders")
     bring.add_argument("--format", choices=FORMATS, help="read as this format instead of detecting it")
+    bring.add_argument(
+        "--link", action="store_true", help="leave screenshots in their files; without them the runs have no pictures"
+    )
     json(bring)
 
     pack = command(commands, "pack", "lab.commands.records:pack", "copy a database whole, safe while it is in use")
     pack.add_argument("out", metavar="OUT.db", help="the copy; must not exist")
     pack.add_argument("--no-images", action="store_true", help="leave the screenshots out")
+    pack.add_argument("--embed", action="store_true", help="take linked screenshots into the copy")
     json(pack)
 
 

@@ -123,7 +123,7 @@ def _run(found: Found, known: Callable[[str], bool]) -> Imported | Known:
             steps += 1
     if not read["event"]:
         raise LabError(str(path), "holds no events")
-    blobs = _Blobs(found, read["blob"])
+    blobs = Blobs(found, read["blob"])
     blobs.check()
     return Imported(read["event"], blobs, read["verdict"], read["review"], read["clearance"], read["tombstone"])
 
@@ -179,12 +179,17 @@ def _checked(path: Path, number: int, kind: str, value: Any, trace: str, events:
     return value
 
 
-class _Blobs(Mapping[str, Blob]):
+class Blobs(Mapping[str, Blob]):
     """The files below `blobs`, each read when it is wanted and never kept: a run's pictures need not fit in memory."""
 
     def __init__(self, found: Found, lines: list[BlobLine]) -> None:
         self._found = found
         self._lines = {line.sha256: line for line in lines}
+
+    @property
+    def size(self) -> int:
+        """The bytes of all files together, as their lines tell."""
+        return sum(line.size for line in self._lines.values())
 
     def check(self) -> None:
         """Reads each file once; `LabError` names one that is not there, or not what its name says."""

@@ -15,7 +15,7 @@ from lab.wire import escape_surrogates
 from store.formats.files import MOST_PICTURE, read_within
 from store.images import picture_kind, picture_size
 
-_HELD = 32 * 1024**2
+_HELD = 64 * 1024**2
 """Most bytes of one run's files that are held; those beyond are read again when they are wanted."""
 
 
@@ -32,6 +32,8 @@ class Pictures(Mapping[str, Blob]):
         self._kept: dict[str, Blob] = {}
         self._files: dict[str, _File] = {}
         self._held = 0
+        self.size = 0
+        """The bytes of all of them together, also of those that are not held."""
 
     def file(self, path: Path, tree: UiTree | None = None) -> Observation:
         """What was seen, from a PNG or JPEG file; a `LabError` where it is none, too big, or outside `root`."""
@@ -41,6 +43,7 @@ class Pictures(Mapping[str, Blob]):
             raise LabError(str(path), "is not a picture")
         sha256 = hashlib.sha256(data).hexdigest()
         if sha256 not in self:
+            self.size += len(data)
             if self._held + len(data) <= _HELD:
                 self._held += len(data)
                 self._kept[sha256] = Blob(data, mime, str(path.resolve()))
@@ -68,7 +71,9 @@ class Pictures(Mapping[str, Blob]):
             raise LabError("picture", "is neither PNG nor JPEG")
         blob = Blob(data, mime)
         sha256 = blob.sha256
-        self._kept.setdefault(sha256, blob)
+        if sha256 not in self:
+            self.size += len(data)
+            self._kept[sha256] = blob
         return Observation(image=sha256, size=picture_size(data), tree=tree)
 
     def __getitem__(self, sha256: str) -> Blob:

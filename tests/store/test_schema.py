@@ -116,6 +116,7 @@ def test_a_migrated_file_bears_our_mark_and_version(tmp_path: Path) -> None:
         "001_runs",
         "002_designs",
         "003_reviews",
+        "004_links",
     ]
     db.close()
 

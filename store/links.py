@@ -1,0 +1,106 @@
+"""Pictures that a hitlab file does not hold but knows the place of: whole files, left where an import found them.
+
+A file may be moved, changed or put in another's place at any time: what is not the very bytes that were imported is
+no picture.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import stat
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from lab.records import Blob
+from lab.wire import unescape_surrogates
+
+MOST = 64 * 1024**2
+"""The most bytes of a linked picture that are read."""
+
+_OUTSIDE = "SELECT count(DISTINCT sha256) FROM link WHERE sha256 NOT IN (SELECT sha256 FROM blob)"
+_LINKS = "SELECT sha256, mime, size, path FROM link"
+_NAMED = 20
+
+
+class Link(NamedTuple):
+    """Where a picture stands: `size` is in bytes."""
+
+    sha256: str
+    mime: str
+    size: int
+    path: str
+
+    def blob(self) -> Blob | None:
+        """The picture's bytes; None where the file is gone, is no file, or holds others."""
+        path = Path(unescape_surrogates(self.path))
+        try:
+            about = path.stat()
+            if not stat.S_ISREG(about.st_mode) or about.st_size != self.size or self.size > MOST:
+                return None
+            with path.open("rb") as file:
+                data = file.read(self.size + 1)
+        except (OSError, ValueError):  # a path with a null in it is a ValueError
+            return None
+        return Blob(data, self.mime) if hashlib.sha256(data).hexdigest() == self.sha256 else None
+
+    def wrong(self) -> str:
+        """Why it is no picture any more, as a sentence."""
+        path = Path(unescape_surrogates(self.path))
+        there = path.is_file()
+        return f"the linked picture {self.path} {'has changed' if there else 'is gone'}"
+
+
+class Links:
+    """The verbs of `Store` that are about linked pictures."""
+
+    def _read(self, sql: str, *values: Any) -> list[Any]:
+        raise NotImplementedError
+
+    def _rows_in(self, table: str, sql: str, *values: Any) -> list[Any]:
+        raise NotImplementedError
+
+    def links(self, sha256: str) -> list[Link]:
+        """Where a picture stands outside; empty where it is not linked. A blob of the file goes before it."""
+        return [Link(*row) for row in self._rows_in("link", f"{_LINKS} WHERE sha256 = ? ORDER BY rowid", sha256)]
+
+    def outside(self) -> int:
+        """How many pictures stand only in files outside."""
+        found = self._rows_in("link", _OUTSIDE)
+        return int(found[0][0]) if found else 0
+
+    def complete(self, trace_id: str, *, link: bool) -> bool:
+        """True where the run is here with all bytes that it refers to; `link`: or with files that are still there.
+
+        A linked file is only looked for, not read.
+        """
+        if not self._read("SELECT 1 FROM trace WHERE id = ?", trace_id):
+            return False
+        missing = self._read(
+            "SELECT sha256 FROM use WHERE trace = ? AND NOT EXISTS (SELECT 1 FROM blob WHERE sha256 = use.sha256)",
+            trace_id,
+        )
+        if not link:
+            return not missing
+        return all(any(_stands(one) for one in self.links(sha256)) for (sha256,) in missing)
+
+    def linked_blob(self, sha256: str) -> Blob | None:
+        """The bytes of a linked picture; None where no file holds them any more."""
+        found = (link.blob() for link in self.links(sha256))
+        return next((blob for blob in found if blob is not None), None)
+
+    def wrong_links(self) -> list[str]:
+        """A sentence for each linked picture that is gone or has changed; the first of them by name."""
+        pictures: dict[str, list[Link]] = {}
+        for row in self._rows_in("link", f"{_LINKS} WHERE sha256 NOT IN (SELECT sha256 FROM blob) ORDER BY rowid"):
+            pictures.setdefault(row[0], []).append(Link(*row))
+        lost = [links for links in pictures.values() if all(link.blob() is None for link in links)]
+        said = [links[0].wrong() for links in lost[:_NAMED]]
+        more = len(lost) - len(said)
+        return [*said, f"{more} more linked pictures are gone or have changed"] if more else said
+
+
+def _stands(link: Link) -> bool:
+    try:
+        return Path(unescape_surrogates(link.path)).stat().st_size == link.size
+    except (OSError, ValueError):
+        return False
