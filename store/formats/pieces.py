@@ -1,0 +1,81 @@
+"""A large JSON file read part by part: one run's worth of values at a time instead of all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import msgspec
+
+from lab.errors import LabError
+from lab.wire import Read, read_json
+
+
+class Pieces(NamedTuple):
+    """An object's fields but one, which is a list whose items are read when they are asked for.
+
+    `notes` say what of the other fields could not be kept as it stood. `items` yields a `Read` for each, or the
+    `LabError` that says why that one cannot be read.
+    """
+
+    rest: dict[str, Any]
+    notes: list[tuple[str, str]]
+    items: Iterator[Read | LabError]
+
+
+def pieces(data: bytes, field: str, what: str) -> Pieces:
+    """An object's `field` as items, and the rest; raises `LabError` where this is no such object.
+
+    JSON that only a tolerant reader takes (with NaN, or bytes that are no text) is read as a whole instead.
+    """
+    try:
+        held = msgspec.json.decode(data.removeprefix(b"\xef\xbb\xbf"), type=dict[str, msgspec.Raw])
+        parts = msgspec.json.decode(held.pop(field, None) or b"null", type=list[msgspec.Raw] | None)
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+        return _whole(data, field, what)
+    rest: dict[str, Any] = {}
+    notes: list[tuple[str, str]] = []
+    for name, part in held.items():
+        rest[name], said = read_json(bytes(part), f"{what} field {name}")
+        notes += [(f"{name}.{place}" if place else name, stood) for place, stood in said]
+    return Pieces(rest, notes, _read(parts or [], f"{what} field {field}"))
+
+
+def each(data: bytes, what: str) -> Iterator[Read | LabError]:
+    """The items of a JSON list, read as they are asked for; raises `LabError` where it is none."""
+    try:
+        parts = msgspec.json.decode(data.removeprefix(b"\xef\xbb\xbf"), type=list[msgspec.Raw])
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+        value, notes = read_json(data, what)
+        if not isinstance(value, list):
+            raise LabError(what, "is no list") from None
+        return _split(value, notes, "")
+    return _read(parts, what)
+
+
+def _read(parts: list[msgspec.Raw], what: str) -> Iterator[Read | LabError]:
+    for i, part in enumerate(parts):
+        try:
+            yield read_json(bytes(part), f"{what}[{i}]")
+        except LabError as error:
+            yield error
+
+
+def _whole(data: bytes, field: str, what: str) -> Pieces:
+    value, notes = read_json(data, what)
+    if not isinstance(value, dict):
+        raise LabError(what, "holds no mapping of fields")
+    items = value.pop(field, None)
+    if items is None:
+        items = []
+    if not isinstance(items, list):
+        raise LabError(what, f"field {field}: is no list")
+    outside = [note for note in notes if not note[0].startswith(f"{field}[")]
+    return Pieces(value, outside, _split(items, notes, field))
+
+
+def _split(items: list[Any], notes: list[tuple[str, str]], field: str) -> Iterator[Read | LabError]:
+    for i, item in enumerate(items):
+        here = f"{field}[{i}]"
+        own = [(place[len(here) :].lstrip("."), stood) for place, stood in notes if place.startswith(here)]
+        yield Read(item, own)

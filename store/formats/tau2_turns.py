@@ -1,0 +1,200 @@
+"""The messages of a tau2-bench (or tau-bench) conversation as the turns of its agent.
+
+A tool call of the agent is a step of its own; what it says to the user is a question, and the user's next message
+the reply. Tools that the user calls in between, and what the user says unasked, are kept beside, verbatim.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from lab.errors import LabError
+from lab.turn import Usage
+from lab.wire import read_json
+from store.formats.times import utc
+
+_MOST = 2**53
+_PLACED = frozenset({"role", "content", "tool_calls", "cost", "usage", "generation_time_seconds", "timestamp"})
+
+
+class Turn(NamedTuple):
+    """One thing the agent did: a tool call, or a message; `extra` holds the source's fields with no place.
+
+    `at` and `replied` are UTC; both empty where the source has no times.
+    """
+
+    call: dict[str, Any] | None = None
+    text: str = ""
+    thought: str = ""
+    error: str | None = None
+    reply: str | None = None
+    usage: Usage | None = None
+    at: str = ""
+    replied: str = ""
+    extra: dict[str, Any] = {}
+
+
+def turns(messages: list[dict[str, Any]]) -> Iterator[Turn | list[dict[str, Any]]]:
+    """The agent's turns in order; last, as a list, what was said when it did nothing more."""
+    aside: list[dict[str, Any]] = []
+    taken: set[int] = set()
+    for i, message in enumerate(messages):
+        if i in taken:
+            continue
+        if message.get("role") != "assistant":
+            aside.append(message)
+            continue
+        made = list(_calls(messages, i, taken)) or [_said(messages, i, taken)]
+        if aside:
+            made[0] = made[0]._replace(extra={"before": aside, **made[0].extra})
+            aside = []
+        yield from made
+    yield aside
+
+
+def _calls(messages: list[dict[str, Any]], i: int, taken: set[int]) -> Iterator[Turn]:
+    message = messages[i]
+    calls = message.get("tool_calls")
+    if not isinstance(calls, list):
+        return
+    results = _results(messages, i, taken) if calls else {}
+    for n, raw in enumerate(calls):
+        call = call_of(raw)
+        found = results.pop(str(call.get("id")), None)
+        extra = {"call": raw} if call != raw else {}
+        if found is not None:
+            extra["tool_result"] = found
+        failed = found is not None and found.get("error") is True
+        yield Turn(
+            call=call,
+            thought=_thought(message) if n == 0 else "",
+            error=_text(found.get("content")) if failed and found else None,
+            usage=usage_of(message) if n == 0 else None,
+            at=utc(message.get("timestamp")),
+            extra={**_rest(message), **extra} if n == 0 else {"turn_idx": message.get("turn_idx"), **extra},
+        )
+
+
+def _results(messages: list[dict[str, Any]], i: int, taken: set[int]) -> dict[str, dict[str, Any]]:
+    """What the agent's tools gave back, by call: the messages that follow at once, singly or in one."""
+    found: dict[str, dict[str, Any]] = {}
+    for j in range(i + 1, len(messages)):
+        message = messages[j]
+        if message.get("role") != "tool":
+            break
+        held = message.get("tool_messages")
+        for one in held if isinstance(held, list) else [message]:
+            if isinstance(one, dict):
+                found[str(one.get("tool_call_id", one.get("id")))] = one
+        taken.add(j)
+    return found
+
+
+def _said(messages: list[dict[str, Any]], i: int, taken: set[int]) -> Turn:
+    message = messages[i]
+    extra = _rest(message)
+    between: list[dict[str, Any]] = []
+    answer: dict[str, Any] | None = None
+    for j in range(i + 1, len(messages)):
+        after = messages[j]
+        if after.get("role") == "assistant":
+            break
+        taken.add(j)
+        if after.get("role") == "user" and not after.get("tool_calls"):
+            answer = after
+            break
+        between.append(after)
+    if between:
+        extra["user_tools"] = between
+    if answer is not None:
+        extra["reply"] = {key: value for key, value in answer.items() if key not in ("role", "content")}
+    return Turn(
+        text=_text(message.get("content")),
+        thought=_reasoning(message),
+        reply=None if answer is None else _text(answer.get("content")),
+        usage=usage_of(message),
+        at=utc(message.get("timestamp")),
+        replied="" if answer is None else utc(answer.get("timestamp")),
+        extra=extra,
+    )
+
+
+def call_of(raw: Any) -> dict[str, Any]:
+    """A tool call as tau2-bench writes it, also from tau-bench's (OpenAI's) nested one with arguments as text."""
+    if not isinstance(raw, dict):
+        return {"name": "", "arguments": raw}
+    nested = raw.get("function")
+    if not isinstance(nested, dict):
+        return raw
+    arguments = nested.get("arguments")
+    if isinstance(arguments, str):
+        try:
+            arguments = read_json(arguments.encode(), "arguments").value
+        except LabError:
+            arguments = nested.get("arguments")
+    return {"id": raw.get("id"), "name": nested.get("name"), "arguments": arguments, "requestor": "assistant"}
+
+
+def usage_of(message: dict[str, Any]) -> Usage | None:
+    """What a message cost; None where the source tells nothing of it."""
+    told = message.get("usage")
+    tokens = told if isinstance(told, dict) else {}
+    details = tokens.get("prompt_tokens_details")
+    cached = tokens.get("cache_read_tokens", details.get("cached_tokens") if isinstance(details, dict) else None)
+    cost, seconds = amount(message.get("cost")), amount(message.get("generation_time_seconds"))
+    found = Usage(
+        _count(tokens.get("prompt_tokens")), _count(tokens.get("completion_tokens")), _count(cached), cost, seconds
+    )
+    return None if found == Usage() or (not tokens and not cost and seconds is None) else found
+
+
+def amount(value: Any) -> float | None:
+    """A number of dollars or seconds; None for anything else."""
+    return (
+        float(value) if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < _MOST else None
+    )
+
+
+def _count(value: Any) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < _MOST else None
+
+
+def checked(messages: Any, what: str, field: str) -> list[dict[str, Any]]:
+    """The messages of a run; raises `LabError` where they are no list of messages."""
+    if messages is None:
+        return []
+    if not isinstance(messages, list):
+        raise LabError(what, f"field {field}: is no list of messages")
+    for i, message in enumerate(messages):
+        if not isinstance(message, dict):
+            raise LabError(what, f"field {field}[{i}]: is no message")
+    return messages
+
+
+def _thought(message: dict[str, Any]) -> str:
+    return "\n\n".join(text for text in (_reasoning(message), _text(message.get("content"))) if text)
+
+
+def _reasoning(message: dict[str, Any]) -> str:
+    raw = message.get("raw_data")
+    held = raw.get("message") if isinstance(raw, dict) else None
+    said = (held if isinstance(held, dict) else message).get("reasoning_content")
+    return said.strip() if isinstance(said, str) else ""
+
+
+def _rest(message: dict[str, Any]) -> dict[str, Any]:
+    """A message's fields that have no place in a step, and those that could not be put there."""
+    kept = {key: value for key, value in message.items() if key not in _PLACED and value is not None}
+    for key in ("usage", "timestamp"):
+        if message.get(key) is not None:
+            kept[key] = message[key]
+    content = message.get("content")
+    if content is not None and not isinstance(content, str):
+        kept["content"] = content
+    return kept
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else "" if value is None else json.dumps(value, ensure_ascii=False)
