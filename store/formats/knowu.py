@@ -17,12 +17,16 @@ from lab.errors import LabError
 from lab.records import Imported
 from lab.turn import Point
 from lab.wire import escape_surrogates, read_json
-from store.formats import Failed, Format, Found, Known, Seen
-from store.formats.files import read_within, unpacked
+from store.formats import SNIFFED, Failed, Format, Found, Known, Seen
+from store.formats.files import beginning, read_within, unpacked
 from store.formats.knowu_log import read_logs
-from store.formats.knowu_run import NAME, Episode, imported
+from store.formats.knowu_run import NAME, Episode, imported, usual_shape
 
 _BACKUP = re.compile(r"_backup_\d{8}_\d{6}")
+_TASK = re.compile(rb'\{\s*"(?:[^"\\]|\\.)*"\s*:\s*\{')
+_LIST = re.compile(rb"\[\s*\{")
+_STEPS = re.compile(rb'"traj"\s*:\s*\[\s*[\]{]')
+_FIELDS = (b'"task_goal"', b'"action"', b'"token_usage"', b'"result"')
 _SHOT = re.compile(r"-(\d+)\.(?:png|jpe?g)$", re.I)
 
 
@@ -56,13 +60,20 @@ def _folder_episode(found: Found) -> Episode:
         steps=_list(held.get("traj"), f"{field}.traj", str(path)),
         field=f"{field}.traj",
         notes=notes,
-        tokens=held.get("token_usage") or value.get("token_usage"),
+        tokens=held["token_usage"] if held.get("token_usage") is not None else value.get("token_usage"),
         tools=held.get("tools"),
         result=escape_surrogates(result.decode("utf-8-sig", "surrogateescape")) if result else None,
         shots=_shots(folder / "screenshots"),
         root=found.root,
         log=read_logs(folder, found.root),
+        shape=_without_steps(value, held),
     )
+
+
+def _without_steps(value: dict[str, Any], held: dict[str, Any]) -> Any:
+    """The file as it is built, an empty list in the place of its steps."""
+    bare = {**held, "traj": []} if isinstance(held.get("traj"), list) else held
+    return {key: bare if one is held else one for key, one in value.items()}
 
 
 def _held(value: Any, what: str) -> tuple[dict[str, Any], str]:
@@ -96,7 +107,7 @@ def _bundle(found: Found, known: Callable[[str], bool]) -> Iterator[Imported | K
         if name.startswith("_") or name == "token_usage":
             continue
         try:
-            if not isinstance(held, dict):
+            if not isinstance(held, dict) or "traj" not in held:
                 raise LabError(str(path), f"field {name}: is no run")
             episode = Episode(
                 name=model if name == "0" else name,
@@ -110,10 +121,18 @@ def _bundle(found: Found, known: Callable[[str], bool]) -> Iterator[Imported | K
                 tools=held.get("tools"),
                 result=held.get("result") if isinstance(held.get("result"), str) else None,
                 size=_meta_size(meta),
+                shape=_as_folder(held),
             )
             yield imported(episode, known)
         except LabError as error:
             yield Failed(f"{path}#{name}", error.sentence)
+
+
+def _as_folder(held: dict[str, Any]) -> dict[str, Any]:
+    """What the folder of a bundle's run would hold without its steps; its result stands in a file of its own there."""
+    own = {key: one for key, one in held.items() if key not in ("traj", "token_usage", "result", "tools")}
+    usual = usual_shape(held.get("tools"), held.get("token_usage"))
+    return {"0": {**usual["0"], **own}}
 
 
 def _meta_size(meta: Any) -> Point | None:
@@ -135,15 +154,30 @@ def _list(value: Any, field: str, what: str) -> list[Any]:
 
 
 def _is_bundle(seen: Seen) -> bool:
-    if not seen.name.endswith((".json", ".json.gz")):
+    """A mapping of tasks to mappings with a list of steps; `traj` alone is a field of other programs, too."""
+    if not seen.name.endswith((".json", ".json.gz")) or not _TASK.match(seen.opening):
         return False
-    return seen.opening.startswith(b"{") and b'"traj"' in seen.opening
+    return _STEPS.search(seen.opening) is not None and any(field in seen.opening for field in _FIELDS)
+
+
+def _is_run_folder(folder: Path, names: set[str]) -> bool:
+    """A folder with a `traj.json`, but for another program's, which holds a list; what cannot be looked into counts."""
+    if "traj.json" not in names:
+        return False
+    path = folder / "traj.json"
+    if path.is_symlink() or not path.is_file():
+        return True
+    try:
+        opening = beginning(path, SNIFFED).lstrip(b"\xef\xbb\xbf \t\r\n")
+    except LabError:
+        return True
+    return not _LIST.match(opening)
 
 
 KNOWU = Format(
     name=NAME,
     title="KnowU-Bench and MobileWorld",
-    is_run_folder=lambda folder, names: "traj.json" in names,
+    is_run_folder=_is_run_folder,
     is_file=_is_bundle,
     skips_folder=lambda name: "_backup_" in name,
     read=read,

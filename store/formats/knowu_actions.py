@@ -6,6 +6,7 @@ import re
 from typing import Any, Literal
 
 from lab.turn import Action, ActionKind, Direction, Point
+from store.formats.geometry import point
 
 _SAME: dict[str, ActionKind] = {
     "click": "click",
@@ -75,10 +76,7 @@ def _finger(kind: str, direction: Direction | None, width: int) -> Point | None:
 
 
 def _point(raw: dict[str, Any], x: str, y: str) -> Point | None:
-    across, down = raw.get(x), raw.get(y)
-    if isinstance(across, int | float) and isinstance(down, int | float):
-        return round(across), round(down)
-    return None
+    return point(raw.get(x), raw.get(y))
 
 
 def _direction(value: Any) -> Direction | None:

@@ -50,7 +50,8 @@ def read_logs(folder: Path, root: Path) -> ThreadLog:
                 # An unhealthy phone makes the runner begin again, and the trajectory with it.
                 log.times.clear()
                 log.replies.clear()
-            log.times.setdefault(step, _iso(time))
+            if (iso := _iso(time)) is not None:
+                log.times.setdefault(step, iso)
         elif message.startswith(_REPLY):
             log.replies[step] = escape_surrogates(message[len(_REPLY) :])
     return log
@@ -73,5 +74,11 @@ def _entry(lines: list[str]) -> Iterator[tuple[str, str]]:
         yield found[1], found[2]
 
 
-def _iso(time: str) -> str:
-    return time.replace(" ", "T")
+def _iso(time: str) -> str | None:
+    """The time as ISO 8601 has it; None where there is no such day or hour."""
+    iso = time.replace(" ", "T")
+    try:
+        datetime.fromisoformat(iso)
+    except ValueError:
+        return None
+    return iso

@@ -10,29 +10,37 @@ time of day; `ms` counts from the first step, and `extra.log_time` keeps the log
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from lab.errors import LabError
-from lab.records import Blob, Imported, Verdict, imported_id, numbered
+import msgspec
+
+from lab.records import Imported, Verdict, imported_id, numbered
 from lab.task import Actor, Task
 from lab.trace import Answered, AnyEvent, Asked, DeviceInfo, Ended, Source, Started, Step
-from lab.turn import Observation, Point, Proposed, Question, Reply
-from lab.wire import escape_surrogates
+from lab.turn import Observation, Point, Proposed, Question, Reply, Usage
 from store.formats import Known
-from store.formats.files import MOST_PICTURE, read_within
 from store.formats.knowu_actions import BROKEN, ENDING, WIDTH, action_of, thought_of
 from store.formats.knowu_log import ThreadLog
-from store.images import picture_kind, picture_size
+from store.formats.pictures import Pictures
 
 NAME = "knowu"
 BUDGET = 50
 """The most steps of a run unless told otherwise; no run says what it was told."""
 
 _USER = Actor("model", "user-simulator")
-_OURS = {"task_goal", "prediction", "action", "ask_user_response"}
+KEYS = ("task_goal", "step", "prediction", "action", "ask_user_response", "tool_call")
+"""A step's fields, in the order in which the logger writes them."""
+
+ADDED = frozenset({"keys", "log_time", "missing", "screenshot", "tools", "token_usage"})
+"""What `extra` holds beside a step's own fields. `keys` are its fields where they are not the usual ones in order,
+`tools` (of the first step) and `token_usage` (of the last) those of the run."""
+
+SHAPE = "source"
+"""The verdict that keeps how a `traj.json` was built where it was not as usual: the file, its steps left out."""
 _RESULT = re.compile(r"\s*score:\s*([^\n]*)\n?(?:\s*reason:\s?(.*))?", re.S)
 _DECISION = re.compile(r"<decision>\s*(accept|reject)\s*</decision>", re.I)
 _FEW = 3
@@ -56,6 +64,8 @@ class Episode(NamedTuple):
     shots: dict[int, Path] = {}
     root: Path = Path()
     log: ThreadLog = ThreadLog({}, {})
+    shape: Any = None
+    """The whole of `traj.json` without its steps."""
 
     @property
     def id(self) -> str:
@@ -71,25 +81,30 @@ def imported(episode: Episode, known: Callable[[str], bool]) -> Imported | Known
     id = episode.id
     if known(id):
         return Known(id, episode.path)
-    images: dict[str, Blob] = {}
+    images = Pictures(episode.root)
     events: list[AnyEvent] = []
     for i in range(len(episode.steps)):
         events.extend(_turn(episode, i, images))
     score, verdict = _result(episode.result)
+    verdicts = [verdict] if verdict else []
+    if json.dumps(episode.shape) != json.dumps(usual_shape(episode.tools, episode.tokens if episode.steps else None)):
+        verdicts.append(Verdict(SHAPE, extra={"traj.json": episode.shape}))
     started = _started(episode, id, events)
-    return Imported(numbered([started, *events, _ended(episode, score, verdict)]), images, [verdict] if verdict else [])
+    return Imported(numbered([started, *events, _ended(episode, score, verdict)]), images, verdicts)
+
+
+def usual_shape(tools: Any, tokens: Any) -> dict[str, Any]:
+    """A `traj.json` without its steps, as the logger builds it."""
+    return {"0": {"tools": tools, "traj": [], "token_usage": tokens}}
 
 
 def _started(episode: Episode, id: str, events: list[AnyEvent]) -> Started:
     name, _, profile = episode.name.partition("@")
     seen = next((e.before.size for e in events if isinstance(e, Step) and e.before.size), None)
-    goal = episode.steps[0].get("task_goal") if episode.steps else None
     return Started(
         trace=id,
         ms=episode.log.ms(min(episode.log.times, default=0)),
-        task=Task(
-            id=name, kind="general", instruction=goal if isinstance(goal, str) else "", persona=profile, budget=BUDGET
-        ),
+        task=Task(id=name, kind="general", instruction=_goal(episode), persona=profile, budget=BUDGET),
         agent=Actor("model", episode.model),
         user=_USER if any(isinstance(event, Asked) for event in events) else None,
         device=DeviceInfo(size=seen),
@@ -97,10 +112,10 @@ def _started(episode: Episode, id: str, events: list[AnyEvent]) -> Started:
     )
 
 
-def _turn(episode: Episode, i: int, images: dict[str, Blob]) -> Iterator[AnyEvent]:
+def _turn(episode: Episode, i: int, images: Pictures) -> Iterator[AnyEvent]:
     """The events of one step; a question stands before it, and its reply where there is one."""
     step = episode.steps[i]
-    number = step["step"] if isinstance(step.get("step"), int) else i + 1
+    number = step["step"] if type(step.get("step")) is int else i + 1
     extra = _extra(episode, i, number)
     before = _before(episode, number, images, extra)
     prediction = step.get("prediction")
@@ -133,19 +148,26 @@ def _dialogue(episode: Episode, i: int, number: int, proposed: Proposed) -> tupl
 
 
 def _extra(episode: Episode, i: int, number: int) -> dict[str, Any]:
-    """The source's own fields that have no place in a step; the last one also bears the run's token total."""
+    """The source's own fields that have no place in a step; the first and last one also bear the run's."""
     step = episode.steps[i]
-    extra = {key: value for key, value in step.items() if key not in _OURS and value is not None}
-    if extra.get("step") == i + 1:
-        del extra["step"]
-    earlier = episode.steps[i - 1].get("action") if i else None
-    if step.get("ask_user_response") is not None and (
-        not isinstance(earlier, dict) or earlier.get("action_type") != "ask_user"
-    ):
-        extra["ask_user_response"] = step["ask_user_response"]
-    if i == 0 and episode.tools:
+    extra = {key: value for key, value in step.items() if key not in KEYS}
+    if type(step.get("step")) is not int or step["step"] != i + 1:
+        extra["step"] = step.get("step")
+    if step.get("tool_call") is not None:
+        extra["tool_call"] = step["tool_call"]
+    for key in ("task_goal", "prediction"):
+        if step.get(key) is not None and (
+            not isinstance(step[key], str) or (key == "task_goal" and step[key] != _goal(episode))
+        ):
+            extra[key] = step[key]
+    if _asked_before(episode, i) is not isinstance(step.get("ask_user_response"), str):
+        # Told apart from a reply that stands only in the log, so that this one can be written as it was.
+        extra["ask_user_response"] = step.get("ask_user_response")
+    if list(step) != [*KEYS, *(key for key in step if key not in KEYS and key not in ADDED)]:
+        extra["keys"] = list(step)
+    if i == 0 and episode.tools is not None and "tools" not in step:
         extra["tools"] = episode.tools
-    if i == len(episode.steps) - 1 and episode.tokens:
+    if i == len(episode.steps) - 1 and episode.tokens is not None and "token_usage" not in step:
         extra["token_usage"] = episode.tokens
     if number in episode.log.times:
         extra["log_time"] = episode.log.times[number]
@@ -156,26 +178,36 @@ def _extra(episode: Episode, i: int, number: int) -> dict[str, Any]:
     return extra
 
 
-def _before(episode: Episode, number: int, images: dict[str, Blob], extra: dict[str, Any]) -> Observation:
-    path = episode.shots.get(number)
-    if path is None:
-        return Observation(size=episode.size)
-    try:
-        data = read_within(episode.root, path, most=MOST_PICTURE)
-        mime = picture_kind(data)
-        if mime is None:
-            raise LabError(str(path), "is not a picture")
-    except LabError as error:
-        extra["screenshot"] = escape_surrogates(f"{path.name} {error.message}")
-        return Observation(size=episode.size)
-    blob = Blob(data, mime)
-    sha256 = blob.sha256
-    images[sha256] = blob
-    return Observation(image=sha256, size=picture_size(data))
+def _goal(episode: Episode) -> str:
+    goal = episode.steps[0].get("task_goal") if episode.steps else None
+    return goal if isinstance(goal, str) else ""
+
+
+def _asked_before(episode: Episode, i: int) -> bool:
+    """True where the step before asked a question."""
+    earlier = episode.steps[i - 1].get("action") if i else None
+    return isinstance(earlier, dict) and earlier.get("action_type") == "ask_user"
+
+
+def _before(episode: Episode, number: int, images: Pictures, extra: dict[str, Any]) -> Observation:
+    seen = images.seen(episode.shots.get(number), extra)
+    return seen if seen.image else Observation(size=episode.size)
+
+
+def result_text(score: float, reason: str) -> str:
+    """A `result.txt` as the runner writes it."""
+    return f"score: {score}\nreason: {reason}"
 
 
 def _result(text: str | None) -> tuple[float | None, Verdict | None]:
-    """The score and the verdict of `score: <float>` and `reason: <text>`."""
+    """The score and the verdict of `score: <float>` and `reason: <text>`; other words are kept beside it."""
+    score, verdict = _judged(text)
+    if verdict is not None and text != (None if score is None else result_text(score, verdict.reason)):
+        verdict = msgspec.structs.replace(verdict, extra={**verdict.extra, "text": text})
+    return score, verdict
+
+
+def _judged(text: str | None) -> tuple[float | None, Verdict | None]:
     if not text or not text.strip():
         return None, None
     found = _RESULT.match(text)
@@ -192,17 +224,26 @@ def _result(text: str | None) -> tuple[float | None, Verdict | None]:
 
 
 def _ended(episode: Episode, score: float | None, verdict: Verdict | None) -> Ended:
+    usage = _usage(episode.tokens)
     if not episode.steps:
-        return Ended(status="failed", score=score, reason="the source holds no steps")
+        return Ended(status="failed", score=score, reason="the source holds no steps", usage=usage)
     action = episode.steps[-1].get("action")
     kind = str(action.get("action_type")) if isinstance(action, dict) else ""
     reason = verdict.reason if verdict else ""
     if kind in ENDING:
-        return Ended(
-            status="completed", score=score, reason=reason or ("" if verdict else "the source holds no result")
-        )
+        reason = reason or ("" if verdict else "the source holds no result")
+        return Ended(status="completed", score=score, reason=reason, usage=usage)
     if kind in BROKEN:
-        return Ended(status="failed", score=score, reason=reason or str(action.get("text") or kind))
+        return Ended(status="failed", score=score, reason=reason or str(action.get("text") or kind), usage=usage)
     if verdict:
-        return Ended(status="budget", score=score, reason=reason)
-    return Ended(status="stopped", score=score, reason="the source holds no result")
+        return Ended(status="budget", score=score, reason=reason, usage=usage)
+    return Ended(status="stopped", score=score, reason="the source holds no result", usage=usage)
+
+
+def _usage(tokens: Any) -> Usage | None:
+    """The tokens of the whole run, all that the logger keeps; None where it kept none."""
+    if not isinstance(tokens, dict):
+        return None
+    names = ("prompt_tokens", "completion_tokens", "cached_tokens")
+    counts = {name: tokens[name] for name in names if type(tokens.get(name)) is int}
+    return Usage(**counts) if counts else None
