@@ -69,10 +69,15 @@ class TdgNode(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defa
 
 
 class Tdg(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """A task decomposition graph: a directed acyclic graph; any source-to-sink path completes the task."""
+    """A task decomposition graph: a directed acyclic graph; any source-to-sink path completes the task.
+
+    `forks` says what it means that several edges leave a node: in the paper `any` of the ways does; where it says
+    `all`, every node is needed, those side by side in any order, and only paths within a node are alternatives.
+    """
 
     nodes: tuple[TdgNode, ...] = ()
     edges: tuple[tuple[str, str], ...] = ()
+    forks: Literal["any", "all"] = "any"
 
     def walk(self) -> list[TdgNode]:
         """Every node, those inside alternatives too, in declared order."""
@@ -122,6 +127,8 @@ class Branch(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
     ask: str
     options: tuple[str, ...] = ()
     depth: int = 1
+    right: str = ""
+    """The option that is right in the task's world; empty where it is not told, or demonstrations tell it."""
 
 
 class Criterion(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):

@@ -89,7 +89,7 @@ def change(tdg: Tdg, id: str, node: TdgNode) -> Tdg:
         )
 
     edges = tuple((renamed(a), renamed(b)) for a, b in tdg.edges)
-    return Tdg(walk(tdg.nodes), edges)
+    return msgspec.structs.replace(tdg, nodes=walk(tdg.nodes), edges=edges)
 
 
 def remove(tdg: Tdg, id: str) -> Tdg:
@@ -102,7 +102,7 @@ def remove(tdg: Tdg, id: str) -> Tdg:
     bridged = [(a, b) for a in before for b in after if a not in gone and b not in gone]
     kept = [edge for edge in tdg.edges if not gone & set(edge)]
     left = _without(tdg.nodes, gone)
-    return Tdg(left, tuple(dict.fromkeys([*kept, *bridged])))
+    return msgspec.structs.replace(tdg, nodes=left, edges=tuple(dict.fromkeys([*kept, *bridged])))
 
 
 def _without(nodes: tuple[TdgNode, ...], gone: set[str]) -> tuple[TdgNode, ...]:
@@ -132,7 +132,7 @@ def move(tdg: Tdg, id: str, by: int) -> Tdg:
     other = siblings[target].id
     moved = _put(_cut(tdg, node), node, place._replace(at=target))
     joined = {(id, other), (other, id)} & set(tdg.edges)
-    return moved if joined else Tdg(moved.nodes, tdg.edges)
+    return moved if joined else msgspec.structs.replace(tdg, nodes=moved.nodes)
 
 
 def indent(tdg: Tdg, id: str) -> Tdg:
@@ -162,7 +162,7 @@ def outdent(tdg: Tdg, id: str) -> Tdg:
 def follow(tdg: Tdg, id: str, before: Collection[str]) -> Tdg:
     """The graph in which exactly the nodes `before` lead to the one named."""
     others = [edge for edge in tdg.edges if edge[1] != id]
-    return Tdg(tdg.nodes, (*others, *((a, id) for a in dict.fromkeys(before) if a != id)))
+    return msgspec.structs.replace(tdg, edges=(*others, *((a, id) for a in dict.fromkeys(before) if a != id)))
 
 
 def _place(tdg: Tdg, id: str) -> Place | None:
@@ -203,7 +203,8 @@ def _put(tdg: Tdg, node: TdgNode, place: Place) -> Tdg:
         return change(tdg, holder.id, msgspec.structs.replace(holder, alternatives=nested))
     nodes = list(tdg.nodes)
     nodes.insert(place.at, node)
-    return Tdg(tuple(nodes), _flow(tdg, node.id, [one.id for one in nodes], place.at))
+    flow = _flow(tdg, node.id, [one.id for one in nodes], place.at)
+    return msgspec.structs.replace(tdg, nodes=tuple(nodes), edges=flow)
 
 
 def _flow(tdg: Tdg, id: str, order: list[str], index: int) -> tuple[tuple[str, str], ...]:
