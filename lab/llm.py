@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import base64
 import logging
+import math
 import os
 import random
 import threading
 import time
 import warnings
 from collections.abc import Callable, Sequence
+from functools import partial
 from queue import Empty, SimpleQueue
 from types import ModuleType
 from typing import Any, Literal, NamedTuple, TypeVar
@@ -113,16 +115,32 @@ class Llm:
 
     def ask(self, messages: Sequence[Message], stop: threading.Event) -> Answer:
         """The model's answer; `Withdrawn` soon after `stop` is set, `Unanswered` where it gives none."""
+        tried = self._patiently(lambda litellm, seconds: self._call(litellm, messages, seconds), self._read, stop)
+        return Answer(tried.text, tried.usage)
+
+    def embed(self, texts: Sequence[str], stop: threading.Event) -> list[list[float]]:
+        """A vector for each text, of an embedding model; raises as `ask` does."""
+        tried = self._patiently(
+            lambda litellm, seconds: self._embedding(litellm, texts, seconds),
+            lambda response: self._vectors(response, len(texts)),
+            stop,
+        )
+        return tried.vectors
+
+    def _patiently(
+        self, call: Callable[[ModuleType, float], Any], read: Callable[[Any], Tried], stop: threading.Event
+    ) -> Tried:
+        """The first try that came to something, with what all of them cost; `Unanswered` where none did."""
         litellm = _away(_litellm, stop, None)
         began = time.monotonic()
         usage = Usage(tries=0)
         while True:
-            left = self.terms.seconds - (time.monotonic() - began)
-            tried = self._try(litellm, messages, stop, min(self.terms.timeout, left))
+            left = min(self.terms.timeout, self.terms.seconds - (time.monotonic() - began))
+            tried = self._try(partial(call, litellm, left), read, stop, left)
             usage = usage.plus(tried.usage)
             seconds = round(time.monotonic() - began, 3)
-            if tried.text:
-                return Answer(tried.text, replace(usage, seconds=seconds))
+            if tried.text or tried.vectors:
+                return tried._replace(usage=replace(usage, seconds=seconds))
             pause = tried.pause if tried.pause is not None else self._pause(usage.tries)
             too_late = seconds + pause >= self.terms.seconds
             if tried.final or usage.tries >= self.terms.tries or too_late:
@@ -145,36 +163,47 @@ class Llm:
         error.usage = usage
         return error
 
-    def _try(self, litellm: ModuleType, messages: Sequence[Message], stop: threading.Event, seconds: float) -> Tried:
+    def _try(
+        self, call: Callable[[], Any], read: Callable[[Any], Tried], stop: threading.Event, seconds: float
+    ) -> Tried:
         """One call, on a thread of its own: a server that drips bytes, or never answers, is left after `seconds`."""
         try:
-            response = _away(lambda: self._call(litellm, messages, seconds), stop, seconds + _GRACE)
+            response = _away(call, stop, seconds + _GRACE)
         except (Withdrawn, MemoryError):
             raise
         except Exception as error:  # noqa: BLE001 - litellm raises what its providers raise
             return failed(error, seconds, self.terms.key_env)
-        return self._read(response)
+        return read(response)
 
     def _call(self, litellm: ModuleType, messages: Sequence[Message], seconds: float) -> Any:
+        options = self._options(litellm, seconds)
+        if self.terms.temperature is not None:
+            options["temperature"] = self.terms.temperature
+        return litellm.completion(
+            model=self.model,
+            messages=[{"role": message.role, "content": _content(message)} for message in messages],
+            max_tokens=self.terms.tokens,
+            **options,
+        )
+
+    def _embedding(self, litellm: ModuleType, texts: Sequence[str], seconds: float) -> Any:
+        return litellm.embedding(
+            model=self.model, input=list(texts), encoding_format="float", **self._options(litellm, seconds)
+        )
+
+    def _options(self, litellm: ModuleType, seconds: float) -> dict[str, Any]:
+        """Where the model is, with which key, and that patience is ours."""
         terms = self.terms
-        options: dict[str, Any] = {"api_base": terms.base} if terms.base else {}
+        options: dict[str, Any] = {"timeout": seconds, "max_retries": 0, "num_retries": 0}
+        if terms.base:
+            options["api_base"] = terms.base
         provider = _provider(litellm, self.model)
         if terms.base and provider is None:
             provider = options["custom_llm_provider"] = "openai"
         key = _key(terms, provider)
         if key is not None:
             options["api_key"] = key
-        if terms.temperature is not None:
-            options["temperature"] = terms.temperature
-        return litellm.completion(
-            model=self.model,
-            messages=[{"role": message.role, "content": _content(message)} for message in messages],
-            max_tokens=terms.tokens,
-            timeout=seconds,
-            max_retries=0,
-            num_retries=0,
-            **options,
-        )
+        return options
 
     def _read(self, response: Any) -> Tried:
         """A response as an answer: one without words is a try that failed after it was paid for."""
@@ -186,6 +215,17 @@ class Llm:
             hint = "Raise model_tokens: it was used up before the answer." if ended == "length" else ""
             return Tried(usage=usage, why="it came back empty", hint=hint)
         return Tried(without_secrets(text, self.terms.key_env), usage)
+
+    def _vectors(self, response: Any, count: int) -> Tried:
+        """A response as vectors in the texts' order: one that lacks some, or whose lengths differ, is a failed try."""
+        usage = self._usage(response)
+        data = getattr(response, "data", None)
+        held = {_of(item, "index"): _of(item, "embedding") for item in data} if isinstance(data, list) else {}
+        vectors = [held.get(place) for place in range(count)]
+        rows = [list(map(float, row)) for row in vectors if isinstance(row, list) and all(map(_is_number, row))]
+        if len(rows) < count or not rows[0] or any(len(row) != len(rows[0]) for row in rows):
+            return Tried(usage=usage, why="it sent no vector for each text", hint="Is this an embedding model?")
+        return Tried(usage=usage, vectors=rows)
 
     def _usage(self, response: Any) -> Usage:
         told = getattr(response, "usage", None)
@@ -291,6 +331,14 @@ def _content(message: Message) -> Any:
         }
         for part in message.parts
     ]
+
+
+def _of(item: Any, name: str) -> Any:
+    return item.get(name) if isinstance(item, dict) else getattr(item, name, None)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
 
 def _count(told: Any, name: str) -> int | None:

@@ -19,7 +19,10 @@ _SHORTEST_SECRET = 8
 
 
 class Tried(NamedTuple):
-    """What one call came to: an answer, or why there is none and whether to try again (`pause` as the server asks)."""
+    """What one call came to: an answer, or why there is none and whether to try again (`pause` as the server asks).
+
+    An answer is `text`, or the `vectors` of texts in their order.
+    """
 
     text: str = ""
     usage: Usage = Usage()
@@ -27,6 +30,7 @@ class Tried(NamedTuple):
     hint: str = ""
     final: bool = False
     pause: float | None = None
+    vectors: list[list[float]] = []
 
 
 class TooLate(Exception):

@@ -29,7 +29,7 @@ LAYERS: list[tuple[str, ...]] = [
     ("lab.trace",),
     ("lab.review",),
     ("lab.records",),
-    ("lab.case", "lab.design", "lab.redacting", "lab.reviewed", "lab.suspects"),
+    ("lab.aligning", "lab.case", "lab.design", "lab.redacting", "lab.reviewed", "lab.suspects"),
     ("lab.study",),
     ("lab.seams", "lab.settings", "lab.tried"),
     (
@@ -44,7 +44,7 @@ LAYERS: list[tuple[str, ...]] = [
         "lab.hiding",
         "lab.steady",
     ),
-    ("lab.wording", "lab.recording"),
+    ("lab.wording", "lab.recording", "lab.embedding"),
     ("store", "simulators", "annotators", "lab.episode", "lab.devices", "lab.agents"),
     ("lab.spec", "lab.resuming"),
     ("lab.session",),
