@@ -1,0 +1,177 @@
+"""MemGUI-Bench's and SPA-Bench's actions in our words: AndroidWorld's names, and those of SPA-Bench's other agents.
+
+Source: `framework/models/AndroidWorld/benchmark_run.py` of MemGUI-Bench, the task executors of SPA-Bench. A step's
+`action` names what was done, with pixels or a sentence; `raw_action` is what the model wrote, in its own coordinates.
+A scroll names the content's direction, a swipe the finger's.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Any, Literal
+
+from lab.errors import LabError
+from lab.turn import Action, ActionKind, Direction, Point
+from lab.wire import read_json
+from store.formats.geometry import direction, finger, number, opposite, point, way_of
+
+_KINDS: dict[str, ActionKind] = {
+    "click": "click", "tap": "click", "touch": "click", "left_click": "click", "dual_point": "click",
+    "double_tap": "double_tap", "double_click": "double_tap",
+    "long_press": "long_press", "longpress": "long_press", "long_click": "long_press", "long_touch": "long_press",
+    "drag": "drag", "swipe": "swipe", "scroll": "scroll",
+    "input_text": "input_text", "type": "input_text", "text": "input_text", "set_text": "input_text",
+    "input": "input_text",
+    "navigate_home": "navigate_home", "home": "navigate_home", "press_home": "navigate_home",
+    "navigate_back": "navigate_back", "back": "navigate_back", "press_back": "navigate_back",
+    "keyboard_enter": "keyboard_enter", "enter": "keyboard_enter", "press_enter": "keyboard_enter",
+    "open_app": "open_app", "open": "open_app", "launch": "open_app", "start_app": "open_app",
+    "wait": "wait", "idle": "wait", "answer": "answer",
+    "ask_user": "ask_user", "call_user": "ask_user",
+    "press_recent": "press_recent", "app_switch": "press_recent",
+    "status": "status", "finish": "status", "finished": "status", "stop": "status", "exit": "status",
+    "complete": "status", "terminate": "status", "task_complete": "status", "task_completed": "status",
+    "task_impossible": "status", "impossible": "status", "infeasible": "status",
+}  # fmt: skip
+_UNDONE = ("impossible", "infeasible", "fail")
+_PATH = re.compile(r"\((-?[\d.]+),\s*(-?[\d.]+)\)\D{1,20}?\((-?[\d.]+),\s*(-?[\d.]+)\)")
+_TYPED = re.compile(r'The text "(.*)" has been inputted', re.S)
+_ANSWERED = re.compile(r'The answer is "(.*)"\.?\s*$', re.S)
+_STARTS = ("coordinate", "coordinate1", "start", "start_point", "start_box", "point")
+_ENDS = ("coordinate2", "end", "end_point", "end_box")
+_LONGEST = 2000
+Status = Literal["complete", "infeasible"]
+
+
+def action_of(step: dict[str, Any], size: Point | None, space: str | None) -> Action:
+    """A step's action as ours; `size` is its screen's, `space` the run's (see `space_of`)."""
+    name, detail = _done(step.get("action"))
+    raw = written(step.get("raw_action"))
+    plain = _plain(name or _text(raw.get("action_type") or raw.get("action")) or "")
+    base, _, way = plain.rpartition("_")
+    kind = _KINDS.get(base if base in ("swipe", "scroll") and direction(way) else plain, "other")
+    start, end = _points(raw, detail, size, space)
+    vector = (end[0] - start[0], end[1] - start[1]) if start and end else None
+    named = direction(raw.get("direction")) or _named(detail) or direction(way)
+    if kind == "swipe" and vector:
+        named = way_of(vector)  # a swipe's own word names the content where it goes left or right
+    if vector is None and named and kind in ("scroll", "swipe"):
+        vector = finger(opposite(named) if kind == "scroll" else named, size)
+    return Action(
+        kind=kind,
+        at=start,
+        to=end,
+        text=_said(kind, raw, detail),
+        direction=named if kind in ("scroll", "swipe") else None,
+        vector=vector,
+        app=_app(raw, detail) if kind == "open_app" else None,
+        status=_status(plain, raw, detail) if kind == "status" else None,
+        raw=step["raw_action"] if step.get("raw_action") is not None else step.get("action"),
+        space=space if raw else "px",
+    )
+
+
+def space_of(steps: Iterable[dict[str, Any]]) -> str | None:
+    """Which space a run's model wrote its coordinates in: `0-1`, `px` or `0-1000`; None where it cannot be told."""
+    written_px: list[tuple[float, float]] = []
+    for step in steps:
+        first = next(iter(_written_points(written(step.get("raw_action")))), None)
+        if first is None:
+            continue
+        _, detail = _done(step.get("action"))
+        done = point(*detail[:2]) if isinstance(detail, list) and len(detail) >= 2 else None
+        written_px += [(value, float(px)) for value, px in zip(first, done or (-1, -1), strict=True)]
+    if not written_px:
+        return None
+    if all(0 <= value <= 1 for value, _ in written_px):
+        return "0-1"
+    if all(px >= 0 and abs(value - px) <= 1 for value, px in written_px):
+        return "px"
+    return "0-1000" if all(0 <= value <= 1000 for value, _ in written_px) else None
+
+
+def written(raw: Any) -> dict[str, Any]:
+    """The model's own action as a mapping, from one or from its JSON; empty where it is neither."""
+    if isinstance(raw, str) and raw.lstrip().startswith("{"):
+        try:
+            raw = read_json(escape(raw), "raw_action").value
+        except LabError:
+            return {}
+    if not isinstance(raw, dict):
+        return {}
+    inner = raw.get("arguments")
+    return {**raw, **inner} if isinstance(inner, dict) else raw
+
+
+def escape(text: str) -> bytes:
+    """Text as bytes that are read back as the same."""
+    return text.encode("utf-8", "surrogatepass")
+
+
+def _done(action: Any) -> tuple[str | None, Any]:
+    """The name and the detail of `["click", {"detail_type": ..., "detail": ...}]`."""
+    if not isinstance(action, list) or not action:
+        return (action, None) if isinstance(action, str) else (None, None)
+    detail = action[1].get("detail") if len(action) > 1 and isinstance(action[1], dict) else None
+    return _text(action[0]), detail
+
+
+def _points(raw: dict[str, Any], detail: Any, size: Point | None, space: str | None) -> tuple[Point | None, ...]:
+    """Where it began and ended, in pixels: as it was done, else as it was written."""
+    if isinstance(detail, list) and len(detail) >= 2:
+        return point(*detail[:2]), point(*detail[2:4]) if len(detail) >= 4 else None
+    found = _PATH.search(detail[:_LONGEST]) if isinstance(detail, str) else None
+    if found:
+        return point(found[1], found[2]), point(found[3], found[4])
+    whole = {"0-1": 1.0, "0-1000": 1000.0}.get(space or "")
+    pixels = [point(x, y, size, whole) for x, y in _written_points(raw)] if space else []
+    return (*pixels, None, None)[:2]
+
+
+def _written_points(raw: dict[str, Any]) -> Iterable[tuple[float, float]]:
+    for names in (_STARTS, _ENDS):
+        pair = next((raw[name] for name in names if isinstance(raw.get(name), list)), None)
+        if pair is None and names is _STARTS:
+            pair = [raw.get("x"), raw.get("y")]
+        if pair is None or len(pair) < 2:
+            continue
+        x, y = number(pair[0]), number(pair[1])
+        if x is not None and y is not None:
+            yield x, y
+
+
+def _said(kind: str, raw: dict[str, Any], detail: Any) -> str | None:
+    if kind not in ("input_text", "answer", "ask_user", "other"):
+        return None
+    text = _text(raw.get("text"))
+    if text is None and isinstance(detail, str) and kind in ("input_text", "answer"):
+        found = (_TYPED if kind == "input_text" else _ANSWERED).search(detail)
+        return found[1] if found else detail
+    if text is None and kind == "other" and isinstance(detail, str) and detail:
+        return detail
+    return text
+
+
+def _named(detail: Any) -> Direction | None:
+    if not isinstance(detail, str):
+        return None
+    found = re.search(r"\b(up|down|left|right)\b", detail[:_LONGEST], re.I)
+    return direction(found[1]) if found else None
+
+
+def _app(raw: dict[str, Any], detail: Any) -> str | None:
+    return _text(raw.get("app_name")) or _text(raw.get("app")) or (detail if isinstance(detail, str) else None)
+
+
+def _status(plain: str, raw: dict[str, Any], detail: Any) -> Status:
+    told = _text(raw.get("goal_status") or raw.get("status")) or (detail if isinstance(detail, str) else "")
+    return "infeasible" if any(word in f"{plain} {told}".lower() for word in _UNDONE) else "complete"
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[\s-]+", "_", name.strip().lower())
+
+
+def _text(value: Any) -> str | None:
+    return value if value is None or isinstance(value, str) else str(value)

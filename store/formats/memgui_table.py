@@ -1,0 +1,168 @@
+"""results.csv of a MemGUI-Bench or SPA-Bench session: what its row of one task says of the task and of one attempt.
+
+Source: `framework/utils.py` of both. Lists in it are Python reprs. Two columns mislead and stay in the source's words
+only: `step_ratio` is not steps to golden steps, and `total_token_cost` has one model's prices for every model.
+"""
+
+from __future__ import annotations
+
+import ast
+import csv
+import io
+import re
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from lab.errors import LabError
+from lab.records import Verdict
+from lab.wire import escape_surrogates
+from store.formats.files import read_within
+from store.formats.geometry import number
+
+_LONGEST_LIST = 10_000
+_DIFFICULTY = {"1": "easy", "2": "medium", "3": "hard"}
+_SCORES = {"S": 1.0, "F": 0.0}
+_YES = {"Y": "yes", "N": "no", "TRUE": "yes", "FALSE": "no", "1": "yes", "0": "no"}
+_PLAIN = ("category", "output_type", "shortcut_potential", "num_apps")
+_TASK = {
+    "task_identifier", "task_description", "task_app", "task_language", "task_difficulty", "golden_steps",
+    "is_cross_app", "requires_ui_memory", *_PLAIN,
+}  # fmt: skip
+
+
+_MODE = r"(?:direct|result_only)_(?:no_action|with_action|text_action)"
+_UNNUMBERED = (
+    "completion", "device", "exit_code", "total_steps", "total_token_cost", "total_time", "finish_signal",
+    "step_ratio", "elapsed_time_initial", "elapsed_time_exec", "avg_prompt_tokens", "avg_completion_tokens",
+    "exec_error", "evaluation", "details", "successful_attempts", "success_count",
+)  # fmt: skip
+
+
+class Row(NamedTuple):
+    """One task's row by column, and the session's folder that holds the table."""
+
+    session: Path
+    cells: dict[str, str]
+
+    @property
+    def instruction(self) -> str:
+        return self.cells.get("task_description", "").strip()
+
+    @property
+    def golden_steps(self) -> int | None:
+        found = number(self.cells.get("golden_steps"))
+        return int(found) if found is not None and found >= 1 else None
+
+    @property
+    def apps(self) -> tuple[str, ...]:
+        return tuple(listed(self.cells.get("task_app", "")))
+
+    @property
+    def traits(self) -> dict[str, str]:
+        """The difficulty in words, whether the task needs memory or crosses apps, and the rest verbatim."""
+        difficulty = _whole(self.cells.get("task_difficulty", ""))
+        if "requires_ui_memory" in self.cells:
+            difficulty = _DIFFICULTY.get(difficulty, difficulty)
+        found = {
+            "difficulty": difficulty,
+            "memory": _yes(self.cells.get("requires_ui_memory", "")),
+            "language": self.cells.get("task_language", ""),
+            "cross_app": _yes(self.cells.get("is_cross_app", "")),
+            **{name: "; ".join(listed(self.cells.get(name, ""))) for name in _PLAIN},
+        }
+        return {name: said for name, said in found.items() if said}
+
+    def attempt(self, agent: str, attempt: int) -> dict[str, str]:
+        """The cells about one attempt of one agent, under their columns' names without the agent and the attempt.
+
+        SPA-Bench has one attempt and does not number it.
+        """
+        numbered = rf"(?:{_MODE}_)?attempt_{attempt}_(?P<name>.+)"
+        ours = re.compile(rf"(?:{_MODE}_)?{re.escape(agent)}_(?:{numbered}|(?P<plain>{'|'.join(_UNNUMBERED)}))")
+        found: dict[str, str] = {}
+        for column, cell in self.cells.items():
+            named = ours.fullmatch(column)
+            if named and cell != "":
+                found[named["name"] or named["plain"]] = cell
+        return found
+
+
+def row_of(root: Path, folder: Path, task: str) -> Row | None:
+    """The row of a task in the nearest results.csv from its run's folder up to `root`; None where there is none.
+
+    Raises `LabError` where there is a table that cannot be read.
+    """
+    for above in (folder, *folder.parents):
+        table = above / "results.csv"
+        if table.is_file():
+            cells = _find(read_within(root, table), task, str(table))
+            return None if cells is None else Row(above, cells)
+        if above == root:
+            break
+    return None
+
+
+def listed(cell: str) -> list[str]:
+    """A cell that is a Python list of texts, or the cell itself as the only one."""
+    said = cell.strip()
+    if said.startswith("[") and len(said) <= _LONGEST_LIST:
+        try:
+            values = ast.literal_eval(said)
+        except (ValueError, SyntaxError, MemoryError, RecursionError):
+            values = [said]
+        return [escape_surrogates(str(value)) for value in values] if isinstance(values, list) else [said]
+    return [said] if said else []
+
+
+def verdicts(row: Row, agent: str, attempt: int, told: set[str]) -> tuple[float | None, list[Verdict]]:
+    """The score that the table gives this attempt, and its columns as verdicts.
+
+    `told` are names of verdicts that files of their own have given already: `irr` and `badcase` are made of columns
+    only where those files are missing, with their fields named as there.
+    """
+    cells = row.attempt(agent, attempt)
+    if not cells:
+        return None, []
+    letter = cells.get("evaluation", "")
+    task = {name: cell for name, cell in row.cells.items() if name in _TASK and cell}
+    details = cells.get("details", "")
+    found = [Verdict("results.csv", letter or None, "" if details.startswith("{") else details, {**task, **cells})]
+    if "irr" not in told and cells.get("irr_method"):
+        fields: dict[str, Any] = {
+            "total_information_units": _number(cells.get("irr_total_units")),
+            "correctly_used_units": _number(cells.get("irr_correct_units")),
+            "irr_percentage": _number(cells.get("irr_percentage")),
+            "analysis_reason": cells.get("irr_reason", ""),
+            "evaluation_method": cells["irr_method"],
+        }
+        found.append(Verdict("irr", fields["irr_percentage"], fields["analysis_reason"], fields))
+    if "badcase" not in told and cells.get("badcase_category"):
+        said: dict[str, Any] = {k.removeprefix("badcase_"): v for k, v in cells.items() if k.startswith("badcase_")}
+        said["confidence"] = _number(said.get("confidence"))
+        found.append(Verdict("badcase", said["category"], said.get("analysis_reason", ""), said))
+    return _SCORES.get(letter), found
+
+
+def _find(data: bytes, task: str, what: str) -> dict[str, str] | None:
+    text = escape_surrogates(data.decode("utf-8-sig", "surrogateescape"))
+    try:
+        for cells in csv.DictReader(io.StringIO(text, newline="")):
+            if cells.get("task_identifier") == task:
+                return {k: v for k, v in cells.items() if isinstance(k, str) and isinstance(v, str)}
+    except csv.Error as error:
+        raise LabError(what, f"is no table that can be read ({error})") from error
+    return None
+
+
+def _number(cell: Any) -> float | int | None:
+    found = number(cell)
+    return int(found) if found is not None and found.is_integer() else found
+
+
+def _whole(cell: str) -> str:
+    found = _number(cell)
+    return cell.strip() if found is None else f"{found:g}"
+
+
+def _yes(cell: str) -> str:
+    return _YES.get(cell.strip().upper(), cell.strip())
