@@ -1,13 +1,188 @@
-"""DAC-Bench: not written yet."""
+"""DAC-Bench, written: `episodes.json`, a list of episodes in the shape of Fig. 6, and their screenshots.
+
+Pictures are `data/screenshots/<episode>/<episode>_<step>.png` (`.jpg` where they came as JPEG), each written once. A
+touch's `location` is its boxes, else the node that it hits, else the pixel itself as a box. `width` and `height` are
+the first screen's; a step whose screen differs tells its own. Kinds that the format has no word for get its nearest
+one, and our own beside it under `hitlab`, as does the exact pixel of a touch. An impossible task bears the flag
+IMPOSSIBLE with its reason.
+
+Left out, because the format has no place for them: dialogue (a step that asks is counted under `left_out`, as are
+slips, failed acts and proposals that were not let through), thoughts, costs, times, trees and verdicts.
+"""
 
 from __future__ import annotations
 
-from lab.errors import LabError
-from store.formats import Writer
+import os
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from lab.recording import reason_words
+from lab.trace import Step, Trace, fold
+from lab.turn import Action, Observation, Point
+from lab.uitree import UiTree
+from lab.wire import encode
+from store.formats import Kept, Writer
+from store.formats.dac_actions import OURS, Frame, spelled
+from store.formats.dac_run import NAME
+from store.formats.geometry import Box
+
+FILE = "episodes.json"
+SHOTS = "data/screenshots"
+_TOUCHES = ("click", "double_tap", "long_press")
+_UNFIT = re.compile(r"[^0-9A-Za-z._-]+")
+_LONGEST = 80
+_ENDINGS = {"image/png": "png", "image/jpeg": "jpg"}
 
 
-def _no(*_: object) -> None:
-    raise LabError("format dac", "is not written yet")
+def write(runs: Iterable[Kept], out: Path, on_run: Callable[[str], None]) -> None:
+    """Puts each run's pictures into a folder of its own, and all episodes into one file, one run at a time."""
+    taken: set[str] = set()
+    with (out / FILE).open("xb") as file:
+        file.write(b"[")
+        for i, run in enumerate(runs):
+            trace = fold(run.events())
+            name, key = named(trace, run.id, taken)
+            shots = _write_pictures(run, trace, out, name)
+            file.write(
+                (b",\n" if i else b"\n") + msgspec.json.format(encode(_episode(trace, run.id, key, shots)), indent=2)
+            )
+            on_run(run.id)
+        file.write(b"\n]\n")
+        file.flush()
+        os.fsync(file.fileno())
 
 
-WRITER = Writer("dac", "DAC-Bench", _no)
+def named(trace: Trace, id: str, taken: set[str]) -> tuple[str, str]:
+    """A folder's name that no other episode has, and the episode's id: its task's, and the run's where it is taken."""
+    for key in (trace.task.id, f"{trace.task.id}-{id[:8]}", f"{trace.task.id}-{id}"):
+        name = _UNFIT.sub("_", key)[:_LONGEST].strip("._-") or "run"
+        if name.lower() not in taken:
+            break
+    taken.add(name.lower())
+    return name, key
+
+
+def kept_steps(trace: Trace) -> tuple[list[Step], dict[str, int]]:
+    """The steps of a run that a demonstration is made of, and how many others there are, by why they are none."""
+    left: Counter[str] = Counter()
+    steps: list[Step] = []
+    for step in trace.steps:
+        why = _why_not(step, trace.slips)
+        if why:
+            left[why] += 1
+        else:
+            steps.append(step)
+    return steps, dict(sorted(left.items()))
+
+
+def _why_not(step: Step, slips: tuple[int, ...]) -> str:
+    if step.action is None:
+        return "not let through"
+    if step.question is not None or step.action.kind == "ask_user":
+        return "dialogue"
+    if step.index in slips:
+        return "slips"
+    return "failed" if step.error is not None else ""
+
+
+def _write_pictures(run: Kept, trace: Trace, out: Path, name: str) -> dict[str, str]:
+    """The pictures of the steps, by sha256 the path that each has in the file."""
+    first: dict[str, int] = {}
+    for k, step in enumerate(kept_steps(trace)[0]):
+        if step.before.image is not None:
+            first.setdefault(step.before.image, k)
+    paths: dict[str, str] = {}
+    for sha256, blob in run.blobs() if first else ():
+        if sha256 not in first or blob.mime not in _ENDINGS:
+            continue
+        below = f"{SHOTS}/{name}/{name}_{first[sha256]}.{_ENDINGS[blob.mime]}"
+        (out / below).parent.mkdir(parents=True, exist_ok=True)
+        save(out / below, blob.data)
+        paths[sha256] = f"./{below}"
+    return paths
+
+
+def save(path: Path, data: bytes) -> None:
+    """Writes a new file, on the disk on return."""
+    with path.open("xb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _episode(trace: Trace, id: str, key: str, shots: dict[str, str]) -> dict[str, Any]:
+    steps, left = kept_steps(trace)
+    task, device = trace.task, trace.device
+    size = next((step.before.size for step in steps if step.before.size), device.size)
+    traits = dict(task.traits)
+    if traits.pop("language_by", ""):
+        traits.pop("language", None)
+    ours = {"run": id, "agent": msgspec.to_builtins(trace.agent), **({"left_out": left} if left else {})}
+    return {
+        "episode_id": int(key) if key.isdecimal() and key.isascii() and str(int(key)) == key and len(key) < 18 else key,
+        **({"width": size[0], "height": size[1]} if size else {}),
+        "device": {
+            "product": device.product or device.model,
+            "release_version": _whole(device.release),
+            "sdk_version": _whole(device.sdk),
+            **({"model": device.model} if device.model and device.product else {}),
+        },
+        "instruction": task.instruction,
+        "category": traits.pop("category", ""),
+        "app": list(task.apps),
+        **{name: traits[name] for name in ("structure", "platform", "level", "language") if traits.get(name)},
+        **({"decision_points": [msgspec.to_builtins(branch) for branch in task.branches]} if task.branches else {}),
+        **_flag(steps),
+        "steps": [_step(step, size, shots) for step in steps],
+        OURS: ours,
+    }
+
+
+def _whole(text: str) -> Any:
+    """A version as the format has it: a number where it is one."""
+    return int(text) if text.isdecimal() and text.isascii() and str(int(text)) == text else text
+
+
+def _flag(steps: list[Step]) -> dict[str, str]:
+    """What says that a task cannot be done, and why."""
+    last = steps[-1].action if steps else None
+    if last is None or last.status != "infeasible":
+        return {}
+    reason = last.text or ""
+    note = steps[-1].proposed.thought or (reason_words(reason) if reason_words(reason) != reason else "")
+    return {"flag": "IMPOSSIBLE", **({"reason": reason} if reason else {}), **({"note": note} if note else {})}
+
+
+def _step(step: Step, size: Point | None, shots: dict[str, str]) -> dict[str, Any]:
+    seen = step.before
+    frame = Frame(seen.size or size, seen.size)
+    assert step.action is not None
+    actions = [step.action, *step.accepted]
+    return {
+        **({"screenshot": shots[seen.image]} if seen.image in shots else {}),
+        **({"width": seen.size[0], "height": seen.size[1]} if seen.size and seen.size != size else {}),
+        "step_instruction": step.proposed.instruction,
+        "actions": [spelled(action, _targets(action, seen), frame) for action in actions],
+    }
+
+
+def _targets(action: Action, seen: Observation) -> tuple[Box, ...]:
+    """The boxes of which any is right: the action's own, the node's that it hits, or its pixel's."""
+    if action.boxes or action.at is None or action.kind not in _TOUCHES:
+        return action.boxes
+    return (_hit(seen.tree, action.at) or (*action.at, *action.at),)
+
+
+def _hit(tree: UiTree | None, at: Point) -> Box | None:
+    """The box of the topmost node that a tap reaches: one that reacts, else any."""
+    nodes = [node for node in tree.at(*at) if node.bounds.area] if tree is not None else []
+    node = next((node for node in nodes if node.clickable or node.long_clickable), nodes[0] if nodes else None)
+    return tuple(node.bounds) if node is not None else None
+
+
+WRITER = Writer(NAME, "DAC-Bench", write)

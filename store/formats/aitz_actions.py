@@ -1,0 +1,128 @@
+"""AITZ's actions in our words; its coordinates are shares of the screen, y first, and -1 where there is none.
+
+Source: `coat/action_utils.py` of IMNearth/CoAT. AgentCPM-GUI's data of the same shape adds types 0, 1 and 12.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from lab.turn import Action, Direction, Point
+from lab.uitree import Bounds, Node, UiTree
+from store.formats.geometry import number, point
+from store.formats.gold import moved, numbers, words
+
+SPACE = "0-1"
+RAW = ("result_action_type", "result_action_text", "result_touch_yx", "result_lift_yx", "result_action_app_name")
+"""The fields of a step that spell its action."""
+
+_TAP = 0.04
+"""The farthest that a finger may move in a tap, as a share of the screen."""
+_STEEP = 0.9
+"""From this ratio of down to across on, a swipe counts as up or down."""
+_NAMED = {
+    "LONG_POINT": 0, "NO_ACTION": 1, "TYPE": 3, "DUAL_POINT": 4, "PRESS_BACK": 5, "PRESS_HOME": 6, "PRESS_ENTER": 7,
+    "STATUS_TASK_COMPLETE": 10, "STATUS_TASK_IMPOSSIBLE": 11, "OPEN_APP": 12,
+}  # fmt: skip
+
+
+def action_of(step: dict[str, Any], size: Point | None) -> Action:
+    """A step's action; `size` is its screenshot's, without which there are no pixels. Unknown types are `other`."""
+    raw = {key: step[key] for key in RAW if key in step}
+    text = words(step.get("result_action_text"))
+    match _type(step.get("result_action_type")):
+        case 0:
+            return Action("long_press", at=_pixel(step.get("result_touch_yx"), size), raw=raw, space=SPACE)
+        case 1:
+            return Action("wait", raw=raw, space=SPACE)
+        case 3:
+            return Action("input_text", text=text, raw=raw, space=SPACE)
+        case 4:
+            return _gesture(step, size, raw)
+        case 5:
+            return Action("navigate_back", raw=raw, space=SPACE)
+        case 6:
+            return Action("navigate_home", raw=raw, space=SPACE)
+        case 7:
+            return Action("keyboard_enter", raw=raw, space=SPACE)
+        case 10:
+            return Action("status", status="complete", text=text or None, raw=raw, space=SPACE)
+        case 11:
+            return Action("status", status="infeasible", text=text or None, raw=raw, space=SPACE)
+        case 12:
+            return Action("open_app", app=words(step.get("result_action_app_name")) or None, raw=raw, space=SPACE)
+    return Action("other", text=text or None, raw=raw, space=SPACE)
+
+
+def _type(value: Any) -> int | None:
+    if isinstance(value, str) and value.strip().upper() in _NAMED:
+        return _NAMED[value.strip().upper()]
+    found = number(value)
+    return int(found) if found is not None and found == int(found) else None
+
+
+def _gesture(step: dict[str, Any], size: Point | None, raw: dict[str, Any]) -> Action:
+    """A tap where the finger hardly moved, else a swipe with its vector."""
+    touch, lift = _share(step.get("result_touch_yx")), _share(step.get("result_lift_yx"))
+    if touch is None:
+        return Action("other", raw=raw, space=SPACE)
+    at = point(touch[1], touch[0], size, 1)
+    if lift is None or math.dist(touch, lift) <= _TAP:
+        return Action("click", at=at, raw=raw, space=SPACE)
+    to = point(lift[1], lift[0], size, 1)
+    return Action(
+        "swipe",
+        at=at,
+        to=to,
+        direction=_way(lift[1] - touch[1], lift[0] - touch[0]),
+        vector=moved(at, to),
+        raw=raw,
+        space=SPACE,
+    )
+
+
+def _way(across: float, down: float) -> Direction:
+    if abs(down) >= _STEEP * abs(across):
+        return "up" if down < 0 else "down"
+    return "left" if across < 0 else "right"
+
+
+def _share(value: Any) -> tuple[float, float] | None:
+    """A place as y and x; None where it is none, which the source spells -1, -1."""
+    found = [number(one) for one in numbers(value)]
+    if len(found) != 2 or found[0] is None or found[1] is None or found == [-1, -1]:
+        return None
+    return found[0], found[1]
+
+
+def _pixel(value: Any, size: Point | None) -> Point | None:
+    share = _share(value)
+    return point(share[1], share[0], size, 1) if share else None
+
+
+def tree_of(step: dict[str, Any], size: Point | None) -> UiTree | None:
+    """The elements that were found on the screenshot, each with its text and its type; None where none are told.
+
+    A box is y, x, height and width: pixels, or shares of the screen where none is above 1.
+    """
+    boxes = [numbers(box) for box in numbers(step.get("ui_positions"))]
+    texts, types = numbers(step.get("ui_text")), numbers(step.get("ui_types"))
+    shares = all((number(part) or 0) <= 1 for box in boxes for part in box)
+    nodes = []
+    for i, box in enumerate(boxes):
+        bounds = _bounds(box, size, 1 if shares else None)
+        if bounds is not None:
+            text = words(texts[i]) if i < len(texts) else ""
+            cls = words(types[i]) if i < len(types) else ""
+            nodes.append(Node(bounds, text=text, cls=cls))
+    return UiTree(tuple(nodes)) if nodes else None
+
+
+def _bounds(box: list[Any], size: Point | None, whole: float | None) -> Bounds | None:
+    if len(box) != 4:
+        return None
+    start, extent = point(box[1], box[0], size, whole), point(box[3], box[2], size, whole)
+    if start is None or extent is None or min(extent) < 0:
+        return None
+    return Bounds(*start, start[0] + extent[0], start[1] + extent[1])

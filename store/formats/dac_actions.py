@@ -1,0 +1,203 @@
+"""DAC-Bench's actions: read in any spelling we know of, and written in one.
+
+The paper (2.4, Table 6, Fig. 6) names Click, Scroll, Type, Navigate to Home, Navigate to Previous Page, Long Press,
+Complete, Wait and Impossible, and shows `click`, `type` and `scroll` with `location` (the target's box in pixels),
+`text` and `orientation`. What those words cannot say of an act of ours stands under `hitlab` beside them.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, NamedTuple
+
+import msgspec
+
+from lab.turn import Action, ActionKind, Direction, Point
+from store.formats.geometry import Box, box, centre, direction, finger, number, opposite, point, way_of
+from store.formats.gold import literal, words
+
+OURS = "hitlab"
+"""The key of what we add to the format."""
+
+_KINDS: dict[str, ActionKind] = {
+    "click": "click", "tap": "click", "singletap": "click", "singleclick": "click", "clickelement": "click",
+    "doubletap": "double_tap", "doubleclick": "double_tap",
+    "longpress": "long_press", "longclick": "long_press", "longtap": "long_press", "presshold": "long_press",
+    "type": "input_text", "typetext": "input_text", "input": "input_text", "inputtext": "input_text",
+    "text": "input_text", "settext": "input_text",
+    "scroll": "scroll", "swipe": "swipe", "drag": "drag",
+    "navigatehome": "navigate_home", "navigatetohome": "navigate_home", "home": "navigate_home",
+    "presshome": "navigate_home", "gohome": "navigate_home", "homepage": "navigate_home", "keyhome": "navigate_home",
+    "navigateback": "navigate_back", "navigatetoback": "navigate_back", "back": "navigate_back",
+    "pressback": "navigate_back", "goback": "navigate_back", "keyback": "navigate_back",
+    "navigateprevious": "navigate_back", "navigatetoprevious": "navigate_back",
+    "navigatepreviouspage": "navigate_back", "navigatetopreviouspage": "navigate_back",
+    "previouspage": "navigate_back", "previous": "navigate_back",
+    "enter": "keyboard_enter", "pressenter": "keyboard_enter", "keyboardenter": "keyboard_enter",
+    "recent": "press_recent", "pressrecent": "press_recent",
+    "openapp": "open_app", "open": "open_app", "launch": "open_app",
+    "wait": "wait", "answer": "answer",
+}  # fmt: skip
+_COMPLETE = frozenset(
+    {"complete", "completed", "finish", "finished", "done", "stop", "success", "taskcomplete", "statustaskcomplete"}
+)
+_INFEASIBLE = frozenset({"impossible", "infeasible", "incomplete", "fail", "failed", "statustaskimpossible"})
+_PRESS = frozenset({"press", "presskey", "pressbutton", "key", "button", "systembutton", "navigate", "navigateto"})
+_STATUS = frozenset({"status", "stop", "terminate", "finish", "finished"})
+
+_TYPE = ("action_type", "type", "action", "name", "actionType")
+_PLACE = ("location", "bbox", "box", "bounds", "coordinates", "coordinate", "point", "position")
+_TEXT = ("text", "value", "content", "input_text", "input", "reason", "key", "button", "status")
+_WAY = ("orientation", "direction")
+_APP = ("app", "app_name")
+
+_SPELLED: dict[ActionKind, str] = {
+    "click": "click", "double_tap": "click", "long_press": "long_press", "drag": "scroll", "swipe": "scroll",
+    "scroll": "scroll", "input_text": "type", "keyboard_enter": "type", "navigate_home": "navigate_to_home",
+    "press_recent": "navigate_to_home", "navigate_back": "navigate_to_previous_page", "wait": "wait",
+    "open_app": "wait", "other": "wait", "answer": "complete", "status": "complete",
+}  # fmt: skip
+"""How each of our kinds is spelled; those that the format has no word for by the nearest one it has."""
+
+
+class Frame(NamedTuple):
+    """What coordinates are counted in (`told`, None: the picture's own) and the picture's pixels (None: unknown)."""
+
+    told: Point | None
+    seen: Point | None
+
+    @property
+    def scaled(self) -> bool:
+        """Whether the picture is the told screen in another size, and not the screen turned around."""
+        if not self.told or not self.seen or self.told == self.seen:
+            return False
+        return abs(self.told[0] * self.seen[1] - self.told[1] * self.seen[0]) < 0.03 * self.told[0] * self.seen[1]
+
+    def pixel(self, at: Point) -> Point:
+        """A told place as a pixel of the picture."""
+        if not self.scaled or not self.told or not self.seen:
+            return at
+        there = at[0] * self.seen[0] / self.told[0], at[1] * self.seen[1] / self.told[1]
+        return point(*there) or at
+
+
+def flat(said: Any) -> str:
+    """A word without case, spaces and signs."""
+    return re.sub(r"[^a-z]", "", words(said).lower())
+
+
+def is_action(value: Any) -> bool:
+    """Whether a value spells an action, as far as can be seen."""
+    return isinstance(value, str) or (isinstance(value, dict) and any(key in value for key in _TYPE))
+
+
+def action_of(raw: Any, frame: Frame) -> Action:
+    """A source action as ours; what is not known, or has no type, is `other`."""
+    held = raw if isinstance(raw, dict) else {"action_type": raw}
+    said = next((name for key in _TYPE if (name := flat(held.get(key)))), "")
+    text = next((words(held[key]) for key in _TEXT if words(held.get(key))), None)
+    if said in _PRESS | _STATUS and text is not None and (flat(text) in _KINDS or _status(flat(text))):
+        said, text = flat(text), None
+    status, kind = _status(said), _KINDS.get(said, "other")
+    boxes, at = _places(next((held[key] for key in _PLACE if held.get(key) is not None), None), frame)
+    way = next((found for key in _WAY if (found := direction(held.get(key)))), None)
+    action = Action(
+        kind="status" if status else kind,
+        at=at,
+        text=words(held.get("text")) if kind == "input_text" and "text" in held else text,
+        direction=way,
+        vector=_vector(kind, way, frame),
+        app=next((words(held[key]) for key in _APP if words(held.get(key))), None) if kind == "open_app" else None,
+        status=status,
+        raw=raw,
+        space="box" if boxes else "px",
+        boxes=boxes,
+    )
+    return _ours(action, held.get(OURS))
+
+
+def _status(said: str) -> Any:
+    return "complete" if said in _COMPLETE else "infeasible" if said in _INFEASIBLE else None
+
+
+def _vector(kind: ActionKind, way: Direction | None, frame: Frame) -> Point | None:
+    """The finger's movement: against the content's direction in a scroll, along its own in a swipe."""
+    if way is None or kind not in ("scroll", "swipe"):
+        return None
+    return finger(opposite(way) if kind == "scroll" else way, frame.seen or frame.told)
+
+
+def _places(said: Any, frame: Frame) -> tuple[tuple[Box, ...], Point | None]:
+    """The boxes of any spelling (one, several, a point), and the middle of the first."""
+    value = literal(said)
+    if isinstance(value, dict):
+        keys = (("x1", "y1", "x2", "y2"), ("left", "top", "right", "bottom"), ("x", "y"))
+        value = next(([value[key] for key in names] for names in keys if all(key in value for key in names)), None)
+    if not isinstance(value, list):
+        return (), None
+    if len(value) == 2 and all(isinstance(one, list) and len(one) == 2 for one in value):
+        value = [*value[0], *value[1]]
+    several = value if value and all(isinstance(one, list) for one in value) else [value]
+    boxes = tuple(found for one in several if (found := _box(one, frame)) is not None)
+    if boxes:
+        return boxes, centre(boxes[0])
+    first = several[0]
+    at = point(first[0], first[1]) if len(first) == 2 else None
+    return (), frame.pixel(at) if at else None
+
+
+def _box(said: Any, frame: Frame) -> Box | None:
+    shares = [number(one) for one in said]
+    if any(isinstance(one, float) for one in said) and all(share is not None and 0 <= share <= 1 for share in shares):
+        return box(said, frame.seen or frame.told, 1)
+    found = box(said)
+    return (*frame.pixel(found[:2]), *frame.pixel(found[2:])) if found else None
+
+
+def _ours(action: Action, said: Any) -> Action:
+    """The action with what we ourselves wrote beside it; as it was where that is none of ours."""
+    if not isinstance(said, dict) or not set(said) <= set(_KEPT):
+        return action
+    try:
+        return msgspec.convert({**_values(action), **said, "raw": action.raw, "space": action.space}, Action)
+    except msgspec.ValidationError:
+        return action
+
+
+_KEPT = ("kind", "at", "to", "text", "direction", "vector", "app", "status", "ms", "boxes")
+
+
+def _values(action: Action) -> dict[str, Any]:
+    return {name: msgspec.to_builtins(getattr(action, name)) for name in _KEPT}
+
+
+def spelled(action: Action, boxes: tuple[Box, ...], frame: Frame) -> dict[str, Any]:
+    """An action of ours in the format's words; `boxes` are the targets of a touch. Read again it is the same."""
+    said: dict[str, Any] = {"action_type": "impossible" if action.status == "infeasible" else _SPELLED[action.kind]}
+    touches = action.kind in ("click", "double_tap", "long_press")
+    if touches and boxes:
+        said["location"] = list(boxes[0]) if len(boxes) == 1 else [list(one) for one in boxes]
+    way = _way(action)
+    if said["action_type"] == "scroll" and way is not None:
+        said["orientation"] = way
+    if action.kind in ("input_text", "keyboard_enter"):
+        said["text"] = action.text or "" if action.kind == "input_text" else "\n"
+    if action.status == "infeasible" and action.text:
+        said["reason"] = action.text
+    back, meant = _values(action_of(said, frame)), _values(action)
+    other = {
+        name: meant[name]
+        for name in _KEPT
+        if meant[name] != back[name]
+        and not (name == "boxes" and touches)
+        and not (name == "vector" and not meant[name])
+    }
+    return {**said, OURS: other} if other else said
+
+
+def _way(action: Action) -> Direction | None:
+    """The content's direction."""
+    if action.kind == "scroll" and action.direction is not None:
+        return action.direction
+    finger_way = way_of(action.vector) if action.vector else action.direction
+    return opposite(finger_way) if finger_way else None

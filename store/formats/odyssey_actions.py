@@ -1,0 +1,90 @@
+"""GUI-Odyssey's actions in our words; its coordinates run from 0 to 1000 over the screenshot.
+
+`info` is a list of points, the name of a key, or a text, by the action; older annotations spell some of it otherwise.
+Source: `data/format_converter.py` and `src/eval_mm` of OpenGVLab/GUI-Odyssey.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Literal
+
+from lab.turn import Action, ActionKind, Point
+from store.formats.geometry import Box, box, direction, finger, point, way_of
+from store.formats.gold import moved, numbers, words
+
+SPACE = "0-1000"
+_WHOLE = 1000
+_KEYS: dict[str, ActionKind] = {
+    "HOME": "navigate_home",
+    "BACK": "navigate_back",
+    "APPSELECT": "press_recent",
+    "RECENT": "press_recent",
+    "ENTER": "keyboard_enter",
+}
+_POINTED: dict[str, ActionKind] = {"CLICK": "click", "TAP": "click", "LONG_PRESS": "long_press"}
+_ENDS: dict[str, Literal["complete", "infeasible"]] = {
+    "COMPLETE": "complete",
+    "INCOMPLETE": "infeasible",
+    "IMPOSSIBLE": "infeasible",
+}
+_NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
+
+
+def action_of(step: dict[str, Any], size: Point | None) -> Action:
+    """A step's action; `size` is its screenshot's, without which there are no pixels. Unknown ones are `other`."""
+    raw: dict[str, Any] = {key: step[key] for key in ("action", "info", "ps", "sam2_bbox") if key in step}
+    name = re.sub(r"[\s-]+", "_", words(step.get("action")).strip().upper())
+    info = step.get("info")
+    if (key := _key(name) or (_key(words(info)) if name in _POINTED else None)) is not None:
+        return Action(key, raw=raw, space=SPACE)
+    if name in _POINTED:
+        return _touch(_POINTED[name], step, size, raw)
+    if name in ("SCROLL", "SWIPE"):
+        return _swipe(info, size, raw)
+    if name in ("TEXT", "TYPE"):
+        return Action("input_text", text=words(info), raw=raw, space=SPACE)
+    if name in _ENDS:
+        why = words(step.get("ps")).strip() or words(info).strip()
+        return Action("status", status=_ENDS[name], text=why or None, raw=raw, space=SPACE)
+    return Action("wait" if name == "WAIT" else "other", text=words(info) or None, raw=raw, space=SPACE)
+
+
+def _key(name: str) -> ActionKind | None:
+    """The key that is meant by KEY_HOME, PRESS_HOME or HOME; None where none is."""
+    return _KEYS.get(re.sub(r"^(KEY|PRESS)_", "", name.strip().upper()))
+
+
+def _touch(kind: ActionKind, step: dict[str, Any], size: Point | None, raw: dict[str, Any]) -> Action:
+    points = _points(step.get("info"), size)
+    target = target_of(step, size)
+    return Action(kind, at=points[0] if points else None, raw=raw, space=SPACE, boxes=(target,) if target else ())
+
+
+def _swipe(info: Any, size: Point | None, raw: dict[str, Any]) -> Action:
+    """A finger's way: `SCROLL: UP` there names where the finger goes."""
+    points = _points(info, size)
+    if len(points) < 2:
+        way = direction(info)
+        return Action("swipe", direction=way, vector=finger(way, size) if way else None, raw=raw, space=SPACE)
+    at, to = points[0], points[-1]
+    vector = moved(at, to)
+    way = way_of(vector) if vector else None
+    return Action("swipe", at=at, to=to, direction=way, vector=vector, raw=raw, space=SPACE)
+
+
+def target_of(step: dict[str, Any], size: Point | None) -> Box | None:
+    """The box of what was touched; None where none is told."""
+    return box(numbers(step.get("sam2_bbox")), size, _WHOLE)
+
+
+def _points(info: Any, size: Point | None) -> list[Point]:
+    """Points in pixels, from a list of pairs, one pair, or a text that spells either."""
+    values = numbers(info)
+    if not values and isinstance(info, str):
+        values = [float(found) for found in _NUMBER.findall(info)]
+    if values and not isinstance(values[0], list):
+        values = [values[i : i + 2] for i in range(0, len(values) - 1, 2)]
+    pairs = [pair for pair in values if isinstance(pair, list) and len(pair) == 2]
+    found = [point(x, y, size, _WHOLE) for x, y in pairs]
+    return [at for at in found if at is not None]
