@@ -1,0 +1,97 @@
+"""A file's bytes in order, unpacked as they are wanted: never more of them at once than are asked for."""
+
+from __future__ import annotations
+
+import gzip
+import struct
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from types import TracebackType
+from typing import Protocol
+
+from lab.errors import LabError
+
+MOST_UNPACKED = 64 * 1024**3
+"""The most bytes that a file may unpack to; at most a piece of them stands in memory."""
+
+_PIECE = 256 * 1024
+_LONGEST_LINE = 1024**2
+
+
+class _Readable(Protocol):
+    def read(self, size: int, /) -> bytes: ...
+
+    def close(self) -> None: ...
+
+
+class Stream:
+    """Reads a file from its beginning, `.gz` or not; a `LabError` where it ends too early or cannot be unpacked."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._buffer = b""
+        self._at = 0
+        self._taken = 0
+        self._file: _Readable
+
+    def __enter__(self) -> Stream:
+        try:
+            self._file = gzip.open(self.path) if self.path.suffix == ".gz" else self.path.open("rb")
+        except OSError as error:
+            raise LabError(str(self.path), f"cannot be read ({error.strerror})") from error
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self._file.close()
+
+    def take(self, count: int) -> bytes:
+        """The next `count` bytes. What is not there is never made room for."""
+        end = self._at + count
+        if end <= len(self._buffer):
+            data = self._buffer[self._at : end]
+            self._at = end
+            return data
+        return b"".join(self._pieces(count))
+
+    def skip(self, count: int) -> None:
+        """Passes over the next `count` bytes."""
+        for _ in self._pieces(count):
+            pass
+
+    def line(self) -> bytes:
+        """The next bytes up to a line feed, without it."""
+        parts: list[bytes] = []
+        while (byte := self.take(1)) != b"\n" and len(parts) < _LONGEST_LINE:
+            parts.append(byte)
+        if byte == b"\n":
+            return b"".join(parts)
+        raise LabError(str(self.path), f"holds a line of more than {_LONGEST_LINE:,} bytes")
+
+    def number(self, form: str, size: int) -> int:
+        """The next `size` bytes as the number that `struct` reads of them."""
+        found: int = struct.unpack(form, self.take(size))[0]
+        return found
+
+    def _pieces(self, count: int) -> Iterator[bytes]:
+        while count:
+            if self._at == len(self._buffer):
+                self._fill()
+            piece = self._buffer[self._at : self._at + count]
+            self._at += len(piece)
+            count -= len(piece)
+            yield piece
+
+    def _fill(self) -> None:
+        """The next piece of the file into the empty buffer."""
+        try:
+            self._buffer, self._at = self._file.read(_PIECE), 0
+        except (EOFError, zlib.error) as error:
+            raise LabError(str(self.path), f"is cut short or damaged ({error})") from error
+        except OSError as error:
+            raise LabError(str(self.path), f"cannot be unpacked ({error.strerror or error})") from error
+        if not self._buffer:
+            raise LabError(str(self.path), "is cut short: a pickle ends with a full stop, and this one has none")
+        self._taken += len(self._buffer)
+        if self._taken > MOST_UNPACKED:
+            raise LabError(str(self.path), f"unpacks to more than the {MOST_UNPACKED:,} bytes that are read")

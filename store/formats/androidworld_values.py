@@ -1,0 +1,229 @@
+"""What a pickle holds where no code of it is run: inert stand-ins, arrays by their bytes, and all of it as JSON."""
+
+from __future__ import annotations
+
+import datetime
+import math
+import re
+import struct
+from typing import Any, NamedTuple
+
+from lab.errors import LabError
+from lab.turn import Point
+from lab.wire import escape_surrogates
+
+_MOST_VALUES = 2_000_000
+_MOST_TEXT = 256 * 1024**2
+"""Values, and characters of text, of one run as JSON: what stands once in a pickle may be named a million times."""
+_DEEPEST = 100
+_INT_BITS = 63
+_FEW = 4096
+"""Most numbers of an array that are kept as numbers."""
+
+_ANSWERED = ("status_code", "reason", "elapsed", "_content")
+"""What is kept of a model's web answer: its headers and cookies, and the request with its key, are not the run's."""
+
+_INLINE = re.compile(r"data:image/[\w.+-]+;base64,[A-Za-z0-9+/=\s]{1024,}")
+_CODES = {"b1": "?", "i1": "b", "u1": "B", "i2": "h", "u2": "H", "i4": "i", "u4": "I", "i8": "q", "u8": "Q",
+          "f2": "e", "f4": "f", "f8": "d"}  # fmt: skip
+
+
+class Global(NamedTuple):
+    """The name of something in a Python module; nothing is imported."""
+
+    module: str
+    name: str
+
+    def __str__(self) -> str:
+        return f"{self.module}.{self.name}"
+
+
+class Held:
+    """Many bytes; `data` is None once a picture was made of them, or where there were too many to be held."""
+
+    __slots__ = ("data", "size")
+
+    def __init__(self, data: bytes | None, size: int) -> None:
+        self.data = data
+        self.size = size
+
+
+class Shot(NamedTuple):
+    """A picture that was put aside: its PNG's sha256, and its pixels."""
+
+    sha256: str
+    size: Point
+
+
+class Standin:
+    """An object of a class that is not known here: what it was made of, and what it held."""
+
+    __slots__ = ("args", "items", "kind", "state")
+
+    def __init__(self, kind: Any, args: Any = ()) -> None:
+        self.kind = kind
+        self.args = args
+        self.state: Any = None
+        self.items: list[Any] = []
+
+    @property
+    def fields(self) -> dict[Any, Any]:
+        """Its attributes by name; those in slots come as the second part of a pair."""
+        parts = self.state if isinstance(self.state, tuple) else (self.state,)
+        return {key: value for part in parts if isinstance(part, dict) for key, value in part.items()}
+
+
+class Dtype:
+    """The kind of an array's numbers, as numpy writes it: `u1`, `f8`, `U5`; `order` is `<`, `>` or `|`."""
+
+    __slots__ = ("code", "order")
+
+    def __init__(self, code: str) -> None:
+        self.order, self.code = (code[0], code[1:]) if code[:1] in ("<", ">", "|", "=") else ("|", code)
+
+    @property
+    def width(self) -> int | None:
+        """Bytes of one of them; None where that is not told (objects, fields)."""
+        count = self.code[1:]
+        if self.code[:1] not in "biufcSUmM" or not count.isdigit() or len(count) > 6:
+            return None
+        return int(count) * (4 if self.code[0] == "U" else 1)
+
+    def numbers(self, data: bytes) -> list[Any] | None:
+        """The values that stand in `data`; None where they are no plain numbers or text."""
+        order = ">" if self.order == ">" else "<"
+        each = self.width
+        if not each or len(data) % each:
+            return None
+        if self.code[0] == "U":
+            decoder = "utf-32-be" if order == ">" else "utf-32-le"
+            return [data[i : i + each].decode(decoder, "replace").rstrip("\0") for i in range(0, len(data), each)]
+        code = _CODES.get(self.code)
+        return list(struct.unpack(f"{order}{len(data) // each}{code}", data)) if code else None
+
+
+class Array:
+    """A numpy array: its picture where it is one, else the numbers of a small one; `shape` is empty for none."""
+
+    __slots__ = ("dtype", "numbers", "shape", "shot")
+
+    def __init__(self) -> None:
+        self.shape: tuple[int, ...] = ()
+        self.dtype = ""
+        self.numbers: list[Any] | None = None
+        self.shot: Shot | None = None
+
+
+def fields_of(value: Any) -> dict[Any, Any] | None:
+    """The fields of a mapping or of a stand-in; None for anything else."""
+    if isinstance(value, dict):
+        return value
+    return value.fields if isinstance(value, Standin) else None
+
+
+def shot_of(value: Any) -> Shot | None:
+    """The picture that a value is, where it is one."""
+    held = value.shot if isinstance(value, Array) else value.state if isinstance(value, Standin) else value
+    return held if isinstance(held, Shot) else None
+
+
+class Shaper:
+    """Makes JSON of what a pickle held, and counts: aliases cannot blow it up. `notes` say what was changed, where."""
+
+    def __init__(self, what: str) -> None:
+        self.what = what
+        self.notes: list[list[str]] = []
+        self._values = 0
+        self._text = 0
+
+    def shape(self, value: Any, place: str = "", depth: int = 0) -> Any:
+        """`value` as JSON; pictures and long bytes are named and left out. `LabError` where it is too much."""
+        self._values += 1
+        if self._values > _MOST_VALUES:
+            raise LabError(self.what, f"holds more than {_MOST_VALUES:,} values in one run")
+        if depth > _DEEPEST:
+            raise LabError(self.what, "is nested too deeply to be read")
+        match value:
+            case None | bool():
+                return value
+            case str():
+                return self._said(value, place)
+            case int():
+                if value.bit_length() <= _INT_BITS:
+                    return value
+                self.notes.append([place, "integer too large"])
+                return str(value)
+            case float():
+                if math.isfinite(value):
+                    return value
+                self.notes.append([place, str(value)])
+                return None
+            case Global() | Shot():
+                return str(value) if isinstance(value, Global) else f"picture {value.size[0]}x{value.size[1]}, left out"
+            case dict():
+                return self._mapping(value, place, depth)
+            case list() | tuple():
+                return [self.shape(one, f"{place}[{i}]", depth + 1) for i, one in enumerate(value)]
+        return self._object(value, place, depth)
+
+    def _mapping(self, value: dict[Any, Any], place: str, depth: int) -> dict[str, Any]:
+        named = ((self._said(key if isinstance(key, str) else str(key), place), one) for key, one in value.items())
+        return {key: self.shape(one, f"{place}.{key}" if place else key, depth + 1) for key, one in named}
+
+    def _object(self, value: Any, place: str, depth: int) -> Any:
+        match value:
+            case datetime.datetime() | datetime.date() | datetime.time():
+                return value.isoformat()
+            case datetime.timedelta():
+                return value.total_seconds()
+            case bytes():
+                return self._bytes(value, place)
+            case Held():
+                return f"{value.size:,} bytes, left out"
+            case Array():
+                return self._array(value, place, depth)
+            case Standin():
+                return self._standin(value, place, depth)
+            case Dtype():
+                return f"dtype {value.order}{value.code}"
+        return type(value).__name__
+
+    def _said(self, text: str, place: str) -> str:
+        self._text += len(text)
+        if self._text > _MOST_TEXT:
+            raise LabError(self.what, f"holds more than {_MOST_TEXT:,} characters in one run")
+        if len(text) > 1024 and "base64," in text:
+            text = _INLINE.sub(lambda found: f"{found[0].partition(',')[0]},({len(found[0]):,} characters)", text)
+        escaped = escape_surrogates(text)
+        if escaped != text:
+            self.notes.append([place, "lone surrogate"])
+        return escaped
+
+    def _bytes(self, value: bytes, place: str) -> str:
+        try:
+            return self._said(value.decode(), place)
+        except UnicodeDecodeError:
+            return f"{len(value):,} bytes, left out"
+
+    def _array(self, value: Array, place: str, depth: int) -> Any:
+        if value.shot is not None:
+            return self.shape(value.shot, place, depth)
+        if value.numbers is None or len(value.numbers) > _FEW:
+            return f"array of {value.dtype}, {'x'.join(map(str, value.shape))}, left out"
+        numbers = value.numbers
+        for length in reversed(value.shape[1:]):
+            numbers = [numbers[i : i + length] for i in range(0, len(numbers), length)] if length else []
+        return self.shape(numbers[0] if not value.shape and numbers else numbers, place, depth + 1)
+
+    def _standin(self, value: Standin, place: str, depth: int) -> Any:
+        name = str(value.kind) if isinstance(value.kind, Global) else "object"
+        if name.startswith("requests.") and name.endswith("Request"):
+            return "a request, left out"
+        out: dict[str, Any] = {"class": self._said(name, place)}
+        state = value.state
+        if name == "requests.models.Response":
+            state = {key: one for key, one in value.fields.items() if key in _ANSWERED}
+        for key, held in (("args", value.args), ("state", state), ("items", value.items)):
+            if held:
+                out[key] = self.shape(held, f"{place}.{key}" if place else key, depth + 1)
+        return out
