@@ -1,0 +1,87 @@
+"""The calls of Inspect's computer tool in our words; any other tool's are `other`, with its name.
+
+Source: `src/inspect_ai/tool/_tools/_computer/_computer.py`. Its pixels are those of the screenshots it gives back. A
+click without a place, as older versions make it, is where the mouse was last moved to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from lab.turn import Action, Point
+from store.formats.geometry import direction, finger, number, opposite, point
+
+_SPLIT = "computer_"
+_ENTER = frozenset({"return", "enter", "kp_enter"})
+_MOST_SECONDS = 10**6
+
+
+class Mouse:
+    """Where the mouse is, as far as the calls so far tell."""
+
+    at: Point | None = None
+
+
+def actions_of(function: str, arguments: Any, raw: Any, mouse: Mouse, size: Point | None) -> Iterator[Action]:
+    """The actions of one tool call: one, or as many as a computer call lists."""
+    told = arguments if isinstance(arguments, dict) else {}
+    if function == "submit":
+        yield Action("answer", text=_text(told.get("answer", told.get("value"))), raw=raw)
+        return
+    listed = told.get("actions")
+    if function == "computer" and isinstance(listed, list) and listed:
+        for one in listed:
+            held = one if isinstance(one, dict) else {}
+            yield _computer(str(held.get("action", held.get("type"))), held, one, mouse, size)
+        return
+    if function == "computer":
+        yield _computer(str(told.get("action")), told, raw, mouse, size)
+    elif function.startswith(_SPLIT):
+        yield _computer(function.removeprefix(_SPLIT), told, raw, mouse, size)
+    else:
+        yield Action("other", text=function, raw=raw)
+
+
+def _computer(name: str, told: dict[str, Any], raw: Any, mouse: Mouse, size: Point | None) -> Action:
+    at = _point(told.get("coordinate"))
+    text = _text(told.get("text", told.get("keys")))
+    if name == "left_click_drag":
+        start = _point(told.get("start_coordinate")) or mouse.at
+        mouse.at = at or mouse.at
+        vector = (at[0] - start[0], at[1] - start[1]) if at and start else None
+        return Action("drag", at=start, to=at, vector=vector, raw=raw, space="px")
+    if at is not None:
+        mouse.at = at
+    if name in ("left_click", "click", "double_click"):
+        return Action("double_tap" if name == "double_click" else "click", at=mouse.at, raw=raw, space="px")
+    if name == "type":
+        return Action("input_text", text=text or "", raw=raw, space="px")
+    if name == "key" and text is not None and text.strip().lower() in _ENTER:
+        return Action("keyboard_enter", raw=raw, space="px")
+    if name == "wait":
+        return Action("wait", ms=_ms(told.get("duration", told.get("time"))), raw=raw, space="px")
+    if name == "scroll":
+        way = direction(told.get("scroll_direction", told.get("direction")))
+        vector = finger(opposite(way), size) if way else None
+        return Action("scroll", at=mouse.at, direction=way, vector=vector, raw=raw, space="px")
+    if name in ("key", "hold_key"):
+        return Action("other", text=f"{name} {text or ''}".strip(), ms=_ms(told.get("duration")), raw=raw, space="px")
+    return Action(
+        "other", at=mouse.at if at or "click" in name or "mouse" in name else None, text=name, raw=raw, space="px"
+    )
+
+
+def _point(value: Any) -> Point | None:
+    return point(value[0], value[1]) if isinstance(value, list) and len(value) == 2 else None
+
+
+def _ms(seconds: Any) -> int | None:
+    found = number(seconds)
+    return round(found * 1000) if found is not None and 0 <= found < _MOST_SECONDS else None
+
+
+def _text(value: Any) -> str | None:
+    if isinstance(value, list):
+        return "+".join(str(one) for one in value)
+    return value if value is None or isinstance(value, str) else str(value)

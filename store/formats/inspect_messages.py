@@ -1,0 +1,163 @@
+"""The messages of an Inspect sample: what the model said and called, what came back, and the pictures in it.
+
+Long texts and pictures may stand elsewhere in the sample and be referred to (`attachment://`, in old logs `tc://`).
+Where a sample keeps no conversation, it is put together from its model and tool events.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from typing import Any
+
+from lab.errors import LabError
+from lab.turn import Observation, Usage
+from store.formats.files import MOST_PICTURE
+from store.formats.pictures import Pictures
+
+_DATA = re.compile(r"data:([\w.+-]+/[\w.+-]+)?(?:;[\w=.+-]+)*;base64,", re.A)
+_REFERENCES = ("attachment://", "tc://")
+_MOST = 2**53
+_LONG = 256
+
+
+class Attachments:
+    """A sample's texts and pictures that stand apart, by their reference; each picture is unpacked once."""
+
+    def __init__(self, held: Any, pictures: Pictures) -> None:
+        self._held: dict[str, Any] = held if isinstance(held, dict) else {}
+        self._pictures = pictures
+        self._seen: dict[str, Observation] = {}
+
+    def text(self, value: Any) -> str:
+        """A text, looked up where it is a reference; empty where it is none."""
+        if not isinstance(value, str):
+            return ""
+        for reference in _REFERENCES:
+            if value.startswith(reference):
+                found = self._held.get(value.removeprefix(reference))
+                return found if isinstance(found, str) else value
+        return value
+
+    def picture(self, value: Any, extra: dict[str, Any]) -> Observation | None:
+        """The picture of a data URL or a reference; None, and why in `extra`, where there is none."""
+        key = value if isinstance(value, str) and len(value) < _LONG else ""
+        if key in self._seen:
+            return self._seen[key]
+        try:
+            seen = self._pictures.add(_unpacked(self.text(value)))
+        except LabError as error:
+            extra["screenshot"] = error.message
+            return None
+        if key:
+            self._seen[key] = seen
+        return seen
+
+
+def _unpacked(url: str) -> bytes:
+    found = _DATA.match(url)
+    if not found:
+        raise LabError("picture", f"is not kept in the log ({lean(url)})")
+    if len(url) > MOST_PICTURE * 4 // 3:
+        raise LabError("picture", f"is more than the {MOST_PICTURE:,} bytes that are read")
+    try:
+        return base64.b64decode(url[found.end() :])
+    except (binascii.Error, ValueError) as error:
+        raise LabError("picture", f"is damaged ({error})") from error
+
+
+def lean(value: Any) -> Any:
+    """A value without the bytes of pictures that are kept on their own: each is told by its kind and length."""
+    if isinstance(value, str):
+        found = _DATA.match(value) if len(value) > _LONG else None
+        return f"{found[0]} {len(value) - found.end()} characters" if found else value
+    if isinstance(value, dict):
+        return {key: lean(held) for key, held in value.items()}
+    return [lean(held) for held in value] if isinstance(value, list) else value
+
+
+def said(message: dict[str, Any], attachments: Attachments) -> tuple[str, str]:
+    """What a message says, and what its writer thought."""
+    content = message.get("content")
+    if not isinstance(content, list):
+        return attachments.text(content), _reasoning(message, attachments)
+    texts: list[str] = []
+    thoughts: list[str] = [_reasoning(message, attachments)]
+    for part in content:
+        if isinstance(part, dict) and part.get("type") == "text":
+            texts.append(attachments.text(part.get("text")))
+        elif isinstance(part, dict) and part.get("type") == "reasoning":
+            thoughts.append(attachments.text(part.get("reasoning")) or attachments.text(part.get("summary")))
+    return "\n".join(text for text in texts if text), "\n\n".join(thought for thought in thoughts if thought)
+
+
+def _reasoning(message: dict[str, Any], attachments: Attachments) -> str:
+    return attachments.text(message.get("reasoning"))
+
+
+def shown(message: dict[str, Any], attachments: Attachments, extra: dict[str, Any]) -> Observation | None:
+    """The last picture in a message; None where there is none."""
+    content = message.get("content")
+    parts = content if isinstance(content, list) else []
+    images = [part.get("image") for part in parts if isinstance(part, dict) and part.get("type") == "image"]
+    return attachments.picture(images[-1], extra) if images else None
+
+
+def calls(message: dict[str, Any]) -> list[dict[str, Any]]:
+    """The tools that a message calls."""
+    held = message.get("tool_calls")
+    return [call for call in held if isinstance(call, dict)] if isinstance(held, list) else []
+
+
+def messages_of(sample: dict[str, Any]) -> list[dict[str, Any]]:
+    """A sample's conversation, from its messages, or from its events where these hold nothing of the model."""
+    held = sample.get("messages")
+    found = [message for message in held if isinstance(message, dict)] if isinstance(held, list) else []
+    if any(message.get("role") in ("assistant", "tool") for message in found):
+        return found
+    told: list[dict[str, Any]] = []
+    for event in events_of(sample):
+        message = output_of(event)
+        if message is not None:
+            told.append(message)
+        elif event.get("event") == "tool":
+            result = {"role": "tool", "tool_call_id": event.get("id"), "function": event.get("function")}
+            told.append({**result, "content": event.get("result"), "error": event.get("error")})
+    return [*found, *told]
+
+
+def events_of(sample: dict[str, Any]) -> list[dict[str, Any]]:
+    held = sample.get("events")
+    return [event for event in held if isinstance(event, dict)] if isinstance(held, list) else []
+
+
+def output_of(event: dict[str, Any]) -> dict[str, Any] | None:
+    """What the model said in a model event; None for any other event."""
+    output = event.get("output") if event.get("event") == "model" else None
+    choices = output.get("choices") if isinstance(output, dict) else None
+    first = choices[0] if isinstance(choices, list) and choices else None
+    message = first.get("message") if isinstance(first, dict) else None
+    return {"role": "assistant", **message} if isinstance(message, dict) else None
+
+
+def usage_of(told: Any, seconds: Any = None) -> Usage | None:
+    """Inspect's `ModelUsage`; None where it tells nothing."""
+    held = told if isinstance(told, dict) else {}
+    found = Usage(
+        _count(held.get("input_tokens")),
+        _count(held.get("output_tokens")),
+        _count(held.get("input_tokens_cache_read")),
+        _amount(held.get("total_cost")),
+        _amount(seconds),
+    )
+    return None if found == Usage() else found
+
+
+def _count(value: Any) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < _MOST else None
+
+
+def _amount(value: Any) -> float | None:
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    return float(value) if number and 0 <= value < _MOST else None

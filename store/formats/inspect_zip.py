@@ -1,0 +1,173 @@
+"""The entries of an Inspect `.eval` file: read into memory up to a limit, never written by their names.
+
+Newer versions of Inspect pack them with Zstandard, which Python's own zip does not read before 3.14: the optional
+`zstandard` does.
+
+A zip is a stranger's: what an entry says of its size is not believed, entries that overlap, are locked, damaged or
+packed in a way that is not read here are refused one by one, and one that unpacks far beyond what is sensible stops.
+"""
+
+from __future__ import annotations
+
+import struct
+import zipfile
+import zlib
+from collections import Counter
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+from typing import IO
+
+from lab.errors import LabError
+
+_MOST = 512 * 1024**2
+_MOST_ENTRIES = 500_000
+_PIECE = 1024**2
+_SWELLS = 2000
+"""Times its packed size that an entry larger than `_SMALL` may grow to; deflate cannot do more than about 1,032."""
+
+_SMALL = 64 * 1024**2
+
+_HEADER = 30
+"""Bytes that stand at least before an entry's own."""
+
+_LOCKED = 0x1
+_ZSTANDARD = 93
+_WAYS = frozenset({zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, _ZSTANDARD})
+_OTHERS = {9: "Deflate64", 12: "bzip2", 14: "LZMA", 95: "xz"}
+_LOCAL = struct.Struct("<4s22xHH")
+_WINDOW = 128 * 1024**2
+"""The most memory that unpacking one entry may ask for."""
+
+
+class Entries:
+    """A zip that is open for reading; close it by leaving the `with`."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._what = str(path)
+        try:
+            self._zip = zipfile.ZipFile(path)
+        except (zipfile.BadZipFile, ValueError, NotImplementedError, EOFError, UnicodeDecodeError) as error:
+            raise LabError(self._what, f"is no zip file, or cut short ({error})") from error
+        except OSError as error:
+            raise LabError(self._what, f"cannot be read ({error.strerror or error})") from error
+        infos = self._zip.infolist()
+        if len(infos) > _MOST_ENTRIES:
+            self._zip.close()
+            raise LabError(self._what, f"holds more than {_MOST_ENTRIES:,} entries")
+        self._counts = Counter(info.filename for info in infos)
+        self._ends = _limits(infos, path.stat().st_size)
+        self.names = list(self._counts)
+
+    def __enter__(self) -> Entries:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._zip.close()
+
+    def read(self, name: str) -> bytes:
+        """The bytes of an entry; a `LabError` where it is not there or must not be read."""
+        what = f"{self._what}#{name}"
+        if name not in self._counts:
+            raise LabError(what, "is not there")
+        info = self._zip.getinfo(name)
+        if self._counts[name] > 1:
+            raise LabError(what, "stands in the zip more than once, so that nobody can tell which is meant")
+        self._check(info, what)
+        pieces: list[bytes] = []
+        size = 0
+        try:
+            for piece in self._pieces(info, what):
+                size += len(piece)
+                if size > min(_MOST, info.file_size):
+                    raise LabError(what, "unpacks to more than it says, or than is read")
+                pieces.append(piece)
+        except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError) as error:
+            raise LabError(what, f"is damaged ({error})") from error
+        except OSError as error:
+            raise LabError(what, f"cannot be read ({error.strerror or error})") from error
+        return b"".join(pieces)
+
+    def _pieces(self, info: zipfile.ZipInfo, what: str) -> Iterator[bytes]:
+        if info.compress_type == _ZSTANDARD:
+            yield from _unpacked(self._path, info, what)
+            return
+        with self._zip.open(info) as file:
+            while piece := file.read(_PIECE):
+                yield piece
+
+    def _check(self, info: zipfile.ZipInfo, what: str) -> None:
+        if info.flag_bits & _LOCKED:
+            raise LabError(what, "is locked with a password; it is not read")
+        if info.compress_type not in _WAYS:
+            way = _OTHERS.get(info.compress_type, f"method {info.compress_type}")
+            raise LabError(
+                what,
+                f"is packed with {way}, which is not read here.",
+                "`inspect log convert` writes it again as JSON.",
+            )
+        if info.file_size > _MOST:
+            raise LabError(what, f"is {info.file_size:,} bytes unpacked, more than the {_MOST:,} that are read")
+        if info.file_size > max(_SMALL, _SWELLS * info.compress_size):
+            raise LabError(what, f"would grow from {info.compress_size:,} bytes to {info.file_size:,}; it is not read")
+        begins = info.header_offset + _HEADER + len(info.filename.encode(errors="surrogateescape"))
+        if begins + info.compress_size > self._ends[info.header_offset]:
+            raise LabError(what, "overlaps another entry; it is not read")
+
+
+def _limits(infos: list[zipfile.ZipInfo], size: int) -> dict[int, int]:
+    """Where each entry must have ended, by where it begins: at the next one's beginning."""
+    starts = sorted({info.header_offset for info in infos})
+    shared = Counter(info.header_offset for info in infos)
+    ends = dict(zip(starts, [*starts[1:], size], strict=True))
+    return {start: start if shared[start] > 1 else end for start, end in ends.items()}
+
+
+def _unpacked(path: Path, info: zipfile.ZipInfo, what: str) -> Iterator[bytes]:
+    """The bytes of an entry that is packed with Zstandard; their checksum is held against the zip's."""
+    try:
+        zstandard = import_module("zstandard")
+    except ImportError:
+        raise LabError(
+            what,
+            "is packed with Zstandard, which needs an extra.",
+            'pip install "hitlab[inspect]" brings it; `inspect log convert` writes such a log again as JSON.',
+        ) from None
+    checksum = 0
+    with path.open("rb") as file:
+        reader = zstandard.ZstdDecompressor(max_window_size=_WINDOW).stream_reader(
+            _Part(file, _begin(file, info), info.compress_size), read_across_frames=True
+        )
+        try:
+            while piece := reader.read(_PIECE):
+                checksum = zlib.crc32(piece, checksum)
+                yield piece
+        except zstandard.ZstdError as error:
+            raise LabError(what, f"is damaged ({error})") from error
+    if checksum != info.CRC:
+        raise LabError(what, "is damaged (its checksum is another)")
+
+
+def _begin(file: IO[bytes], info: zipfile.ZipInfo) -> int:
+    """Where an entry's own bytes begin, after its local header."""
+    file.seek(info.header_offset)
+    head = file.read(_LOCAL.size)
+    if len(head) < _LOCAL.size or not head.startswith(b"PK\3\4"):
+        raise zipfile.BadZipFile("there is no entry where the zip says one is")
+    _, name, extra = _LOCAL.unpack(head)
+    return info.header_offset + _LOCAL.size + int(name) + int(extra)
+
+
+class _Part:
+    """The bytes of a file from `start` on, `size` of them, to be read once."""
+
+    def __init__(self, file: IO[bytes], start: int, size: int) -> None:
+        file.seek(start)
+        self._file = file
+        self._left = size
+
+    def read(self, count: int = -1) -> bytes:
+        data = self._file.read(self._left if count < 0 else min(count, self._left))
+        self._left -= len(data)
+        return data
