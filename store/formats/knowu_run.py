@@ -35,8 +35,8 @@ _USER = Actor("model", "user-simulator")
 KEYS = ("task_goal", "step", "prediction", "action", "ask_user_response", "tool_call")
 """A step's fields, in the order in which the logger writes them."""
 
-ADDED = frozenset({"keys", "log_time", "missing", "screenshot", "tools", "token_usage"})
-"""What `extra` holds beside a step's own fields. `keys` are its fields where they are not the usual ones in order,
+ADDED = frozenset({"field_order", "log_time", "missing", "screenshot", "tools", "token_usage"})
+"""What `extra` holds beside a step's own fields. `field_order` are its fields where they are not the usual ones in order,
 `tools` (of the first step) and `token_usage` (of the last) those of the run."""
 
 SHAPE = "source"
@@ -164,7 +164,7 @@ def _extra(episode: Episode, i: int, number: int) -> dict[str, Any]:
         # Told apart from a reply that stands only in the log, so that this one can be written as it was.
         extra["ask_user_response"] = step.get("ask_user_response")
     if list(step) != [*KEYS, *(key for key in step if key not in KEYS and key not in ADDED)]:
-        extra["keys"] = list(step)
+        extra["field_order"] = list(step)
     if i == 0 and episode.tools is not None and "tools" not in step:
         extra["tools"] = episode.tools
     if i == len(episode.steps) - 1 and episode.tokens is not None and "token_usage" not in step:
