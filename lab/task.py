@@ -240,6 +240,11 @@ def check_task(task: Task, what: str) -> None:
     if task.budget < 1:
         raise LabError(what, f"field budget: {task.budget} is less than one step")
     task.tdg.check(what)
+    for branch in task.branches:
+        if branch.right and branch.right not in branch.options:
+            raise LabError(
+                what, f"field branches: {branch.id!r} has no option {branch.right!r}, which it says is right"
+            )
     for check in task.checks:
         if not 0 < check.weight < float("inf"):
             raise LabError(what, f"field checks: {check.name!r} weighs {check.weight:g}; a weight is above 0")

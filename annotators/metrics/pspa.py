@@ -1,13 +1,71 @@
-"""pspa: not measured yet."""
+"""PSPA-Bench's numbers (2.3, 3.2, Table 6): APR, PPR, CT, CPT, how they change, and E.1's TCR and success signal."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
-from annotators.metrics import Context, Number
+from annotators.metrics import Context, Number, Tally, mean
+from annotators.metrics.dac_runs import Demonstrations
+from annotators.metrics.pspa_deltas import later_minus_first, with_minus_without
+from annotators.metrics.pspa_values import METRICS, Metric, Valued, valued
 from lab.case import Case
+
+TRAITS = ("complexity", "clarity", "scenario")
+"""What tables are broken down by (Tables 2 and 3), as the traits of a task tell it."""
+_DELTAS = (
+    ("later minus first", later_minus_first, "no agent did a task for a person twice here"),
+    ("with minus without experience", with_minus_without, "no agent did a task here with and without experience"),
+)
 
 
 def measure(cases: Sequence[Case], context: Context) -> list[Number]:
-    """Nothing yet."""
-    return []
+    """Each metric as the mean over runs, its changes as means over pairs; whole and by complexity, clarity, scenario.
+
+    A change above 0 is better of APR and PPR, and worse of CT and CPT.
+    """
+    ready = Demonstrations()
+    runs = [valued(case, context, ready) for case in cases]
+    numbers = list(_numbers(runs, ""))
+    for trait in TRAITS:
+        for value in sorted({run.case.task.traits[trait] for run in runs if run.case.task.traits.get(trait)}):
+            some = [run for run in runs if run.case.task.traits.get(trait) == value]
+            numbers += [number for number in _numbers(some, f"{trait} {value}") if number.value is not None]
+    return numbers
+
+
+def _numbers(runs: Sequence[Valued], part: str) -> Iterator[Number]:
+    for metric in METRICS:
+        yield _mean_of(runs, metric, part)
+    for metric in METRICS:
+        if metric.delta:
+            yield from _changes(runs, metric, part)
+
+
+def _mean_of(runs: Sequence[Valued], metric: Metric, part: str) -> Number:
+    tally = Tally()
+    kept = tally.kept(runs, lambda run: value if isinstance(value := run.values[metric.name], str) else "")
+    values = [value for run in kept if not isinstance(value := run.values[metric.name], str)]
+    undefined = "" if values else metric.none
+    return Number(
+        "pspa",
+        metric.name,
+        mean(values),
+        metric.unit,
+        len(values),
+        "runs",
+        part,
+        "",
+        tally.told,
+        undefined,
+        metric.note,
+    )
+
+
+def _changes(runs: Sequence[Valued], metric: Metric, part: str) -> Iterator[Number]:
+    for name, change, none in _DELTAS:
+        values, out = change(runs, metric.name)
+        parts = f"{part}, {name}" if part else name
+        undefined = "" if values else none
+        yield Number(
+            "pspa", f"Δ{metric.name}", mean(values), metric.unit, len(values), "pairs", parts, "", out, undefined
+        )

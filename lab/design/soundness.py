@@ -117,6 +117,8 @@ def _branch(branch: Branch) -> Iterator[Problem]:
         yield Problem(key, f"Branch {branch.id!r} needs two options or more, none of them empty.")
     elif len(set(options)) < len(options):
         yield Problem(key, f"Branch {branch.id!r} has an option twice.")
+    if branch.right and branch.right not in branch.options:
+        yield Problem(key, f"Branch {branch.id!r} has no option {branch.right!r}, which it says is right.")
     if branch.depth < 1:
         yield Problem(key, f"Branch {branch.id!r} has depth {branch.depth}; the first is 1.")
 

@@ -1,0 +1,87 @@
+"""Whether a run took the right branch where its task forks: DAC-Bench's decision accuracy by depth (2.6, Table 3)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from annotators.metrics import Context, Number, Tally, mean
+from annotators.metrics.dac_runs import Against, Judged
+from lab.case import Case
+from lab.task import Branch
+
+
+class _Decision(NamedTuple):
+    depth: int
+    right: bool
+
+
+def decisions(runs: Sequence[tuple[Case, Judged | None]], context: Context) -> Iterator[Number]:
+    """Decision accuracy two ways, each whole, by depth, and of all deeper than the first together.
+
+    By the option that raters saw the run take, against the one that is right in the task or was taken in
+    demonstrations of it; and by exact match at the step where a demonstration decides: that is where raters placed
+    the graph's node that has the branch's id.
+    """
+    yield from _told("Decision Accuracy", *_by_option([case for case, _ in runs], context), "no branch here is rated")
+    marked, tally = _by_step([judged for _, judged in runs if judged])
+    yield from _told("Decision EM", marked, tally, "no demonstration here says at which step it decides")
+
+
+def _by_option(cases: Sequence[Case], context: Context) -> tuple[list[_Decision], Tally]:
+    tally = Tally()
+    found = []
+    for case in cases:
+        if case.gold:
+            continue
+        for branch in case.task.branches:
+            right = _right(branch, context.gold.get(case.task.id, ()))
+            if not right:
+                tally.out("decisions whose right option nobody tells")
+            elif case.branches is None:
+                tally.out("decisions of runs whose branches nobody has rated")
+            elif branch.id not in case.branches:
+                tally.out("decisions that were not reached")
+            else:
+                found.append(_Decision(branch.depth, _plain(case.branches[branch.id]) in right))
+    return found, tally
+
+
+def _right(branch: Branch, golds: Sequence[Case]) -> set[str]:
+    """The task's own right option, or else all that its demonstrations took."""
+    if branch.right:
+        return {_plain(branch.right)}
+    return {_plain(gold.branches[branch.id]) for gold in golds if gold.branches and branch.id in gold.branches}
+
+
+def _plain(option: str) -> str:
+    return option.strip().casefold()
+
+
+def _by_step(judged: Sequence[Judged]) -> tuple[list[_Decision], Tally]:
+    tally = Tally()
+    found = []
+    for one in judged:
+        for branch in one.case.task.branches:
+            place = _place(one.em, branch)
+            if place is None:
+                tally.out("decisions that no demonstration places at a step")
+            else:
+                found.append(_Decision(branch.depth, one.em.exact[place]))
+    return found, tally
+
+
+def _place(against: Against, branch: Branch) -> int | None:
+    step = (against.gold.nodes or {}).get(branch.id)
+    return against.kept.index(step) if step in against.kept else None
+
+
+def _told(metric: str, found: Sequence[_Decision], tally: Tally, none: str) -> Iterator[Number]:
+    depths = sorted({one.depth for one in found})
+    parts = [("", found), *((f"depth {depth}", [one for one in found if one.depth == depth]) for depth in depths)]
+    if any(depth > 1 for depth in depths):
+        parts.append(("deeper", [one for one in found if one.depth > 1]))
+    for part, some in parts:
+        value = mean([float(one.right) for one in some])
+        out, why = (() if part else tally.told), "" if some else none
+        yield Number("dac", metric, value, "share", len(some), "decisions", part, "", out, why)

@@ -1,0 +1,135 @@
+"""One run laid beside the demonstrations of its task, step by step: what DAC-Bench's numbers are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from annotators.metrics.dac_acts import Act, Shown, done, matches, screen, shown, typed, types
+from annotators.metrics.dac_sequences import longest_stretch, prefix, subsequence, w_lcs
+from lab.case import Case
+
+
+class Against(NamedTuple):
+    """A run against one demonstration of `steps` steps; `exact` and `typed` say of each whether it was matched.
+
+    Steps pair by their place: that is offline evaluation, where the agent sees each demonstrated screen (3.1). What
+    comes after the demonstration's last step has no pair and is in none of these. `common` and `places` are the longest
+    common subsequence and the sum of its places; `kept` are the indices, in the demonstration, of the steps without
+    its slips.
+    """
+
+    gold: Case
+    types: Sequence[str]
+    exact: Sequence[bool]
+    typed: Sequence[bool]
+    common: int
+    places: int
+    kept: Sequence[int]
+
+    @property
+    def steps(self) -> int:
+        return len(self.types)
+
+    @property
+    def em(self) -> float:
+        return sum(self.exact) / self.steps
+
+    @property
+    def tm(self) -> float:
+        return sum(self.typed) / self.steps
+
+    @property
+    def prefix(self) -> int:
+        return prefix(self.exact)
+
+    @property
+    def gp(self) -> float:
+        return self.prefix / self.steps
+
+    @property
+    def stretch(self) -> int:
+        return longest_stretch(self.exact)
+
+    @property
+    def w_lcs(self) -> float:
+        return w_lcs(self.places, self.steps)
+
+
+class Judged(NamedTuple):
+    """A run against that demonstration of its task that serves it best, for each number by itself.
+
+    So a run that takes another way than one person is not punished where another person showed that way.
+    """
+
+    case: Case
+    em: Against
+    tm: Against
+    gp: Against
+    stretch: Against
+    w_lcs: Against
+
+    @property
+    def success(self) -> bool:
+        """SR: every step of a demonstration is matched exactly."""
+        return all(self.em.exact)
+
+
+class Demonstrations:
+    """Demonstrations, each made ready for comparing once."""
+
+    def __init__(self) -> None:
+        self._ready: dict[tuple[str, object], list[Shown]] = {}
+
+    def judge(self, case: Case, golds: Sequence[Case]) -> Judged:
+        """The run against each of these, which must have a step that is no slip."""
+        all_of = [self._against(case, gold) for gold in golds]
+        if len(all_of) == 1:
+            return Judged(case, *all_of * 5)
+        return Judged(
+            case,
+            em=max(all_of, key=lambda one: one.em),
+            tm=max(all_of, key=lambda one: one.tm),
+            gp=max(all_of, key=lambda one: one.gp),
+            stretch=max(all_of, key=lambda one: one.stretch / one.steps),
+            w_lcs=max(all_of, key=lambda one: one.w_lcs),
+        )
+
+    def common(self, case: Case, gold: Case) -> tuple[int, int]:
+        """How many of a demonstration's steps are in the run in their order, and how many it has."""
+        right, acts = self._pair(case, gold)
+        return subsequence(matches(right, acts), len(acts))[0], len(right)
+
+    def _pair(self, case: Case, gold: Case) -> tuple[list[Shown], list[Act]]:
+        size = screen(gold)
+        fallback = None if size else screen(case)
+        key = (gold.id, fallback)
+        if key not in self._ready:
+            self._ready[key] = shown(gold, fallback)
+        return self._ready[key], done(case, size)
+
+    def _against(self, case: Case, gold: Case) -> Against:
+        right, acts = self._pair(case, gold)
+        found = matches(right, acts)
+        common, places = subsequence(found, len(acts))
+        return Against(
+            gold,
+            types(right),
+            [index in places for index, places in enumerate(found)],
+            [*map(typed, right, acts), *[False] * (len(right) - len(acts))],
+            common,
+            places,
+            [index for index, step in enumerate(gold.steps) if not step.slip],
+        )
+
+
+def demonstrations(case: Case, golds: Sequence[Case]) -> list[Case]:
+    """Those of a task that a run can be laid beside: never itself, and none without a step."""
+    return [gold for gold in golds if gold.id != case.id and any(not step.slip for step in gold.steps)]
+
+
+def why_not(case: Case, golds: Sequence[Case]) -> str:
+    """Why a run is in no number that needs a demonstration; empty where it is."""
+    if case.gold:
+        return "demonstrations themselves"
+    return "" if demonstrations(case, golds) else "runs of tasks that nobody has shown"
