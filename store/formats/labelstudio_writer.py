@@ -1,13 +1,182 @@
-"""Label Studio: not written yet."""
+"""Label Studio: one task for each run, with a labeling config that loads there, and the screens beside.
+
+`tasks.json` is Label Studio's import format, `config.xml` its labeling setup, `README.txt` says how both are loaded. A
+task shows the instruction, the screens one by one (the page's number is the step's) and what was done and said as
+dialogue. Screens are referred to as `/data/local-files/?d=images/<sha256>.png`, which Label Studio serves where its
+local files' root is this folder; a step without a picture has `images/none.png`, so that pages and steps go together.
+
+Nothing that a rater should not see is in it: no score, verdict, reason, method's name, or fact of the persona.
+"""
 
 from __future__ import annotations
 
-from lab.errors import LabError
-from store.formats import Writer
+import os
+import struct
+import zlib
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from lab.plain import plain
+from lab.trace import Asked, Ended, Started, Step
+from lab.turn import Observation
+from lab.uitree import UiTree
+from lab.wire import encode
+from lab.wording import suggest
+from store.formats import Kept, Writer
+
+PREFIX = "/data/local-files/?d="
+"""How Label Studio names a file below its local files' document root."""
+
+IMAGES = "images"
+NONE = "none.png"
+_ENDINGS = {"image/png": "png", "image/jpeg": "jpg"}
+_GREY = (90, 200, 0xDD)
+"""Width, height and shade of the picture that stands for one that is not there."""
+
+CONFIG = """\
+<View>
+  <Header value="Task"/>
+  <Text name="instruction" value="$instruction"/>
+  <View style="display: flex; gap: 1em">
+    <View style="flex: 50%">
+      <Image name="screens" valueList="$screens" zoom="true" zoomControl="true"/>
+      <RectangleLabels name="region" toName="screens" choice="single" showInline="true">
+        <Label value="Right target"/>
+        <Label value="Evidence"/>
+      </RectangleLabels>
+    </View>
+    <View style="flex: 50%; max-height: 90vh; overflow-y: auto">
+      <ParagraphLabels name="step" toName="turns" choice="single" showInline="true">
+        <Label value="Wrong"/>
+        <Label value="Needless"/>
+        <Label value="Decisive"/>
+      </ParagraphLabels>
+      <Paragraphs name="turns" value="$turns" layout="dialogue" nameKey="author" textKey="text"/>
+    </View>
+  </View>
+  <Header value="Was the task done?"/>
+  <Choices name="success" toName="instruction" choice="single" showInline="true" required="true">
+    <Choice value="Yes"/>
+    <Choice value="Partly"/>
+    <Choice value="No"/>
+    <Choice value="Cannot judge"/>
+  </Choices>
+  <TextArea name="note" toName="instruction" placeholder="Why?" rows="2" maxSubmissions="1"/>
+</View>
+"""
+
+README = """\
+Runs for Label Studio
+=====================
+
+1. Start Label Studio with local files switched on, and this folder as their root:
+
+   LABEL_STUDIO_LOCAL_FILES_SERVING_ENABLED=true \\
+   LABEL_STUDIO_LOCAL_FILES_DOCUMENT_ROOT=<this folder> label-studio start
+
+2. Make a project; under Settings > Labeling Interface > Code paste config.xml.
+3. Under Settings > Cloud Storage add a source storage of the kind Local files with the path <this folder>/images.
+   Do not sync it: it only lets the project read the screens.
+4. Import tasks.json.
+
+Each task is one run; data.run is its id in hitlab. The page of a screen and the number before what was done are the
+step's, counted from 1. A grey page stands for a step of which there is no picture.
+"""
 
 
-def _no(*_: object) -> None:
-    raise LabError("format labelstudio", "is not written yet")
+def write(runs: Iterable[Kept], out: Path, on_run: Callable[[str], None]) -> None:
+    """Puts every run into `tasks.json`, one at a time, and its screens beside, each once."""
+    (out / IMAGES).mkdir()
+    _write(out / "config.xml", CONFIG.encode())
+    _write(out / "README.txt", README.encode())
+    _write(out / IMAGES / NONE, _blank(*_GREY))
+    kept: dict[str, str] = {}
+    with (out / "tasks.json").open("xb") as file:
+        file.write(b"[")
+        for i, run in enumerate(runs):
+            _write_images(run, out / IMAGES, kept)
+            task = msgspec.json.format(encode(_task(run, kept)), indent=2)
+            file.write((b",\n" if i else b"\n") + task)
+            on_run(run.id)
+        file.write(b"\n]\n")
+        file.flush()
+        os.fsync(file.fileno())
 
 
-WRITER = Writer("labelstudio", "Label Studio", _no)
+def _write(path: Path, data: bytes) -> None:
+    with path.open("xb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _write_images(run: Kept, folder: Path, kept: dict[str, str]) -> None:
+    for sha256, blob in run.blobs():
+        if blob.mime in _ENDINGS and sha256 not in kept:
+            kept[sha256] = f"{sha256}.{_ENDINGS[blob.mime]}"
+            _write(folder / kept[sha256], blob.data)
+
+
+def _task(run: Kept, kept: dict[str, str]) -> dict[str, Any]:
+    data: dict[str, Any] = {"run": run.id}
+    screens: list[str] = []
+    turns: list[dict[str, str]] = []
+    waiting: Asked | None = None
+    for event in run.events():
+        match event:
+            case Started():
+                task = event.task
+                data |= {"task": plain(task.id), "kind": task.kind}
+                data["instruction"] = plain(task.instruction) or "(none: the agent decides from its context)"
+            case Asked():
+                waiting = event
+            case Step():
+                screens.append(_screen(event.before, kept))
+                turns.extend(_turns(event))
+                waiting = None
+            case Ended() if event.final is not None and event.final.image:
+                screens.append(_screen(event.final, kept))
+    if waiting is not None:
+        screens.append(_screen(waiting.before, kept))
+        turns.append({"author": f"{waiting.index + 1} asks", "text": plain(waiting.question.text)})
+    data["screens"] = screens or [PREFIX + f"{IMAGES}/{NONE}"]
+    data["turns"] = turns or [{"author": "", "text": "(nothing was done)"}]
+    return {"data": data}
+
+
+def _screen(seen: Observation, kept: dict[str, str]) -> str:
+    return f"{PREFIX}{IMAGES}/{kept.get(seen.image or '', NONE)}"
+
+
+def _turns(step: Step) -> Iterator[dict[str, str]]:
+    number, action = step.index + 1, step.action
+    if step.proposed.thought:
+        yield {"author": f"{number} thinks", "text": plain(step.proposed.thought)}
+    if step.question is not None:
+        yield {"author": f"{number} asks", "text": plain(step.question.text)}
+        if step.reply is not None:
+            decision = f"[{step.reply.decision}] " if step.reply.decision else ""
+            yield {"author": f"{number} user", "text": decision + plain(step.reply.text)}
+        return
+    said = "Nothing: it was not let through" if action is None else suggest(action, step.before.tree or UiTree())
+    if action is not None and not said:
+        said = f"{action.kind} {plain(action.text or '')}".strip()
+    where = f" at {action.at[0]}, {action.at[1]}" if action is not None and action.at else ""
+    failed = f" (failed: {plain(step.error)})" if step.error else ""
+    yield {"author": f"{number} does", "text": f"{said}{where}{failed}"}
+
+
+def _blank(width: int, height: int, shade: int) -> bytes:
+    """A grey picture as PNG."""
+    rows = (b"\0" + bytes([shade]) * width) * height
+    header = struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)
+    parts = ((b"IHDR", header), (b"IDAT", zlib.compress(rows)), (b"IEND", b""))
+    return b"\x89PNG\r\n\x1a\n" + b"".join(
+        struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data)) for name, data in parts
+    )
+
+
+WRITER = Writer("labelstudio", "Label Studio", write)
