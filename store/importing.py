@@ -161,9 +161,9 @@ def _read(
 
 def _weight(images: Mapping[str, Blob]) -> int:
     """The bytes of a run's pictures, without reading those that are not in memory."""
-    if isinstance(images, Pictures | Blobs):
-        return images.size
-    return sum(len(blob.data) for blob in images.values())
+    if isinstance(images, dict):
+        return sum(len(blob.data) for blob in images.values())
+    return images.size if isinstance(images, Pictures | Blobs) else 0
 
 
 def _made_of(run: Imported) -> list[str]:

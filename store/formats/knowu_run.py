@@ -36,8 +36,8 @@ KEYS = ("task_goal", "step", "prediction", "action", "ask_user_response", "tool_
 """A step's fields, in the order in which the logger writes them."""
 
 ADDED = frozenset({"field_order", "log_time", "missing", "screenshot", "tools", "token_usage"})
-"""What `extra` holds beside a step's own fields. `field_order` are its fields where they are not the usual ones in order,
-`tools` (of the first step) and `token_usage` (of the last) those of the run."""
+"""What `extra` holds beside a step's own fields. `field_order` are its fields where those are not the usual ones in
+order, `tools` (of the first step) and `token_usage` (of the last) those of the run."""
 
 SHAPE = "source"
 """The verdict that keeps how a `traj.json` was built where it was not as usual: the file, its steps left out."""

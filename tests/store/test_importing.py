@@ -5,17 +5,23 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from lab.errors import LabError
-from store.formats import files
-from store.importing import Outcome, import_paths
+from lab.records import Blob, Imported
+from lab.task import Actor, Task
+from lab.trace import Started
+from store.formats import Failed, Found, Known, files, formats
+from store.formats.knowu import KNOWU
+from store.importing import Outcome, Tally, import_paths
 from store.store import Store
 
 STEP: dict[str, Any] = {"task_goal": "g", "step": 1, "prediction": "p", "action": {"action_type": "wait"}}
@@ -130,6 +136,124 @@ def test_a_store_that_cannot_be_written_ends_the_import(store: Store, tmp_path: 
     with Store.open(store.path, readonly=True) as reader, pytest.raises(LabError, match="read-only"):
         import_paths(reader, [tmp_path])
     assert store.summaries() == []
+
+
+def changing(found: Found, known: Callable[[str], bool]) -> Iterator[Imported | Known | Failed]:
+    """Reads runs as knowu does; the picture of the second changes before it is taken in."""
+    for i, one in enumerate(KNOWU.read(found, known)):
+        assert isinstance(one, Imported)
+        yield one if found.path.name != "B" else one._replace(images=_Gone({f"{i}": Blob(b"", "image/png")}))
+
+
+class _Gone(dict[str, Blob]):
+    """Pictures in files that change between reading and storing."""
+
+    def __getitem__(self, key: str) -> Blob:
+        raise LabError("shot.png", "has changed while it was read")
+
+
+def test_a_picture_that_changes_meanwhile_fails_its_run_and_no_other(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in "ABC":
+        run_folder(tmp_path / "m" / name)
+    known = formats()
+    monkeypatch.setattr("store.importing.formats", lambda: {**known, "knowu": KNOWU._replace(read=changing)})
+    told: list[Outcome] = []
+    report = import_paths(store, [tmp_path / "m"], on_run=lambda name, outcome: told.append(outcome))
+    assert told == ["imported", "failed", "imported"]
+    assert [failed["path"] for failed in report.failed] == [str(tmp_path / "m" / "B" / "traj.json")]
+    assert "shot.png: has changed" in report.failed[0]["error"]
+    assert report.formats == {"knowu": Tally(imported=2, failed=1)}
+    assert [run.task for run in store.summaries()] == ["C", "A"]
+    assert store._read("SELECT count(*) FROM event") == [(6,)]
+    assert store._read("SELECT count(*) FROM use") == [(0,)]
+
+
+def test_what_the_file_cannot_keep_fails_its_run_and_no_other(store: Store) -> None:
+    def run(id: str, attempt: int) -> Imported:
+        task, agent = Task("t", "general"), Actor("script", "x")
+        return Imported([Started(seq=0, trace=id, task=task, agent=agent, attempt=attempt)], {}, [])
+
+    first, odd, last = store.import_each([run("a", 1), run("b", 2**63), run("c", 1)])
+    assert (first, last) == (True, True)
+    assert isinstance(odd, LabError)
+    assert "cannot keep" in odd.message
+    assert store.import_each([run("a", 1), Imported([], {}, [])._replace(events=[])])[0] is False
+
+
+def test_ctrl_c_keeps_what_is_in_and_says_so(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("store.importing._BATCH_RUNS", 1)
+    for name in "ABC":
+        run_folder(tmp_path / "m" / name)
+
+    def on_run(name: str, outcome: Outcome) -> None:
+        if len(store.summaries()) == 2:
+            raise KeyboardInterrupt
+
+    report = import_paths(store, [tmp_path / "m"], on_run=on_run)
+    assert (report.imported, report.interrupted) == (2, True)
+    again = import_paths(store, [tmp_path / "m"])
+    assert (again.imported, again.skipped, again.interrupted) == (1, 2, False)
+
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from store import importing
+from store.store import Store
+importing._BATCH_RUNS = 3
+store, left = Store.open(Path(sys.argv[1])), int(sys.argv[3])
+ticks = 0
+
+def tick():
+    global ticks
+    ticks += 1
+    if ticks == left:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+store._connection().set_progress_handler(tick, 200)
+importing.import_paths(store, [Path(sys.argv[2])], on_run=lambda id, outcome: print(id, flush=True))
+print("ticks", ticks)
+"""
+
+
+def killed(db: Path, runs: Path, ticks: int) -> list[str]:
+    command = [sys.executable, "-c", KILLED, str(db), str(runs), str(ticks)]
+    done = subprocess.run(command, cwd=Path(__file__).parents[2], capture_output=True, text=True, check=False)
+    assert done.returncode == (-signal.SIGKILL if ticks else 0), done.stderr
+    return done.stdout.split("\n")[:-1]
+
+
+@pytest.fixture(scope="module")
+def eight(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, int]:
+    """Eight runs with a picture each, and how long taking them in is."""
+    root = tmp_path_factory.mktemp("runs")
+    for i in range(8):
+        path = run_folder(root / "m" / f"T{i}")
+        (path / "screenshots").mkdir()
+        (path / "screenshots" / f"T{i}-0-1.png").write_bytes(b"\x89PNG\r\n\x1a\n" + bytes([i]) * 20_000)
+    return root, int(killed(root / "whole.db", root / "m", 0)[-1].split()[1])
+
+
+@pytest.mark.parametrize("kill", range(1, 7))
+def test_killed_at_any_moment_whole_runs_are_in_and_the_rest_comes_later(
+    tmp_path: Path, eight: tuple[Path, int], kill: int
+) -> None:
+    root, ticks = eight
+    db = tmp_path / "lab.db"
+    Store.open(db).close()
+    told = killed(db, root / "m", max(1, ticks * kill // 7))
+    with Store.open(db) as store:
+        assert store.check() == []
+        ids = {run.id for run in store.summaries()}
+        assert ids >= set(told)
+        for id in ids:
+            assert [type(event).__name__ for event in store.events(id)] == ["Started", "Step", "Ended"]
+            assert all(store.blob(sha256) for sha256 in store.used(id))
+        report = import_paths(store, [root / "m"])
+        assert (report.imported, report.skipped) == (8 - len(ids), len(ids))
+        assert store._read("SELECT count(*) FROM blob") == [(8,)]
 
 
 UNPRIVILEGED = """
