@@ -1,0 +1,138 @@
+"""A run as KnowU-Bench's numbers see it: its split, role, score, steps and queries."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from annotators.metrics import Tally, Terms
+from annotators.metrics.knowu_tasks import Split, difficulty_of, split_of
+from lab.case import Case
+from lab.turn import ENDING
+
+DONE = 0.99
+"""A score above it is a success."""
+SOURCE = "knowu"
+"""The format of imported KnowU-Bench and MobileWorld runs."""
+_SPLITS: dict[str, Split] = {
+    "general": "general",
+    "personalized": "personalized",
+    "preference": "personalized",
+    "proactive": "proactive",
+    "routine": "proactive",
+}
+
+
+class Hybrid(NamedTuple):
+    """lambda * rule + (1 - lambda) * llm of a run, or `why` it has none."""
+
+    value: float | None
+    why: str = ""
+
+
+class Run(NamedTuple):
+    """One run. `score` is None where it has no result.
+
+    `steps` counts all that the agent proposed, as the scripts count entries of traj.json; `acts` what was done, without
+    the last one where that only ends the run (answer, status). `queries` are its questions to the person.
+    """
+
+    case: Case
+    split: Split
+    difficulty: str
+    role: str
+    score: float | None
+    hybrid: Hybrid
+    steps: int
+    acts: int
+    queries: int
+
+    @property
+    def done(self) -> bool:
+        return self.score is not None and self.score > DONE
+
+    @property
+    def mobileworld(self) -> bool:
+        """Whether it is of MobileWorld, whose tasks have no split, rather than of KnowU-Bench."""
+        return not self.split and self.case.source is not None and self.case.source.format == SOURCE
+
+
+def runs_of(cases: Sequence[Case], terms: Terms, out: Tally) -> list[Run]:
+    """The runs that are measured: those of agents, which have ended."""
+    return [_run(case, terms) for case in out.kept(cases, _why_not)]
+
+
+def _why_not(case: Case) -> str:
+    return "a demonstration" if case.gold else "not ended" if case.status == "open" else ""
+
+
+def _run(case: Case, terms: Terms) -> Run:
+    steps = case.steps
+    queries = acts = 0
+    for step in steps:
+        queries += step.proposed.kind == "ask_user"
+        acts += step.action is not None
+    last = steps[-1].action if steps else None
+    hybrid = hybrid_of(case, terms)
+    return Run(
+        case=case,
+        split=_split(case),
+        difficulty=case.task.traits.get("difficulty", "").lower() or difficulty_of(case.task.id),
+        role=case.persona.id if case.persona else case.task.persona,
+        score=hybrid.value if hybrid.value is not None else case.score,
+        hybrid=hybrid,
+        steps=len(steps),
+        acts=acts - (last is not None and last.kind in ENDING),
+        queries=queries,
+    )
+
+
+def _split(case: Case) -> Split:
+    """By the task's trait `split`, by its kind, or, of imported runs, whose kind is general, by the task's name."""
+    told = _SPLITS.get(case.task.traits.get("split", "").lower())
+    if told is not None:
+        return told
+    if case.task.kind != "general":
+        return case.task.kind
+    if case.source is None:
+        return "general"
+    return split_of(case.task.id) if case.source.format == SOURCE else ""
+
+
+def hybrid_of(case: Case, terms: Terms) -> Hybrid:
+    """The hybrid score (3.4). lambda is the task's trait `lambda`, else the term `rule_weight`.
+
+    S_rule is the verdict `rule`, else the run's own score where rules were checked (`checks`). S_llm is the settled
+    mark `llm`, else the verdict `llm`. Where lambda is 1 or 0 the other score is not needed.
+    """
+    weight = _number(case.task.traits.get("lambda"))
+    weight = terms.rule_weight if weight is None else weight
+    if weight is None:
+        return Hybrid(None, "its task has no lambda")
+    if not 0 <= weight <= 1:
+        return Hybrid(None, "its task's lambda is not from 0 to 1")
+    rule = _judged(case, "rule")
+    rule = case.score if rule is None and case.checks else rule
+    llm = _judged(case, "llm")
+    if rule is None and weight > 0:
+        return Hybrid(None, "no rule score")
+    if llm is None and weight < 1:
+        return Hybrid(None, "no judge's score")
+    return Hybrid(weight * (rule or 0.0) + (1 - weight) * (llm or 0.0))
+
+
+def _judged(case: Case, name: str) -> float | None:
+    mark = case.marks.get(name)
+    verdict = case.verdict(name) if mark is None else None
+    value = _number(mark if verdict is None else verdict.value)
+    return value if value is not None and 0 <= value <= 1 else None
+
+
+def _number(value: object) -> float | None:
+    """A number, also where it is written as text; None of anything else."""
+    if isinstance(value, str):
+        try:
+            return float(value)
+        except ValueError:
+            return None
+    return float(value) if isinstance(value, int | float) else None
