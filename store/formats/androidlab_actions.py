@@ -1,0 +1,90 @@
+"""AndroidLab's `parsed_action` in our words.
+
+An element is a box, or a point, in pixels; where the model wrote it in its own space (0 to 999, or 0 to 1), later
+versions keep the pixels beside it (`relative_element`, `origin_element`). A swipe names the finger's direction, and
+goes as far as the controller's `swipe` makes it. Type presses Enter after the text. Source: `page_executor` and
+`utils_mobile/and_controller.py`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from lab.turn import Action, ActionKind, Direction, Point
+from store.formats.geometry import Box, box, centre, direction, number, point
+
+_KINDS: dict[str, ActionKind] = {
+    "tap": "click", "click": "click", "type": "input_text", "swipe": "swipe", "long press": "long_press",
+    "double tap": "double_tap", "press enter": "keyboard_enter", "enter": "keyboard_enter",
+    "press home": "navigate_home", "home": "navigate_home", "press back": "navigate_back", "back": "navigate_back",
+    "wait": "wait", "launch": "open_app",
+}  # fmt: skip
+_PIXELS = ("relative_element", "origin_element")
+_REACH = {"long": 3, "medium": 2}
+_STEP: dict[Direction, Point] = {"up": (0, -2), "down": (0, 2), "left": (-1, 0), "right": (1, 0)}
+"""A swipe in tenths of the screen's width, before its reach."""
+
+
+def action_of(raw: Any, size: Point | None) -> Action:
+    """A parsed action as ours; `size` is the screen's."""
+    if not isinstance(raw, dict):
+        return Action("other", raw=raw)
+    name = _text(raw.get("action") or raw.get("type")) or ""
+    given = raw.get("kwargs")
+    args: dict[str, Any] = given if isinstance(given, dict) else {}
+    if "finish" in (name.lower(), raw.get("operation")):
+        message = _text(args.get("message", raw.get("input")))
+        if message:
+            return Action("answer", text=message, raw=raw)
+        return Action("status", status="complete", raw=raw)
+    kind = _KINDS.get(name.strip().lower().replace("_", " "), "other")
+    target, at, space = _target(args, size)
+    way = direction(args.get("direction")) if kind == "swipe" else None
+    vector = _vector(way, args.get("dist", "medium"), size) if way else None
+    if kind == "swipe" and at is None and size:
+        at = size[0] // 2, size[1] // 2
+    return Action(
+        kind=kind,
+        at=at,
+        to=(at[0] + vector[0], at[1] + vector[1]) if at and vector else None,
+        text=_text(args.get("text") or args.get("instruction")) if kind in ("input_text", "other") else None,
+        direction=way,
+        vector=vector,
+        app=_text(args.get("app") or args.get("package")) if kind == "open_app" else None,
+        raw=raw,
+        space=space,
+        boxes=(target,) if target and kind != "swipe" else (),
+    )
+
+
+def _target(args: dict[str, Any], size: Point | None) -> tuple[Box | None, Point | None, str | None]:
+    """The box, the point, and the space in which the model wrote them."""
+    written = args.get("element")
+    pixels = next((args[name] for name in _PIXELS if isinstance(args.get(name), list)), None)
+    told = written if isinstance(written, list) else pixels
+    if told is None or len(told) not in (2, 4):
+        return None, None, None
+    small = all((found := number(value)) is not None and 0 <= found <= 1 for value in told)
+    whole = 1.0 if small and pixels is None else None
+    use = told if pixels is None or len(pixels) != len(told) else pixels
+    space = "0-1" if small else "0-1000" if pixels is not None and pixels != told else None
+    if len(use) == 2:
+        return None, point(use[0], use[1], size, whole), space or "px"
+    target = box(use, size, whole)
+    return target, centre(target) if target else None, space or "box"
+
+
+def _vector(way: Direction, dist: Any, size: Point | None) -> Point | None:
+    """How far the finger moves: a tenth of the width, twice that up and down, times the reach."""
+    if size is None:
+        return None
+    unit = size[0] // 10
+    if isinstance(dist, str):
+        unit *= _REACH.get(dist, 1)
+    elif isinstance(dist, int) and abs(dist) < 100_000:
+        unit = dist
+    return _STEP[way][0] * unit, _STEP[way][1] * unit
+
+
+def _text(value: Any) -> str | None:
+    return value if value is None or isinstance(value, str) else str(value)
