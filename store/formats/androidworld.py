@@ -15,12 +15,12 @@ from lab.errors import LabError
 from lab.records import Imported
 from lab.wire import escape_surrogates
 from store.formats import Failed, Format, Found, Known, Seen
-from store.formats.androidworld_pictures import Spool
 from store.formats.androidworld_run import NAME, Episode, imported, is_episode
-from store.formats.androidworld_stream import Stream
 from store.formats.androidworld_unpickling import unpickle
 from store.formats.draft import run_id
 from store.formats.files import check_within
+from store.formats.spool import Spool
+from store.formats.stream import Stream
 
 
 def read(found: Found, known: Callable[[str], bool]) -> Iterator[Imported | Known | Failed]:

@@ -11,8 +11,8 @@ from collections.abc import Callable
 from typing import Any
 
 from lab.errors import LabError
-from store.formats.androidworld_pictures import Spool
-from store.formats.androidworld_values import Array, Dtype, Global, Held, Shot, Standin
+from store.formats.androidworld_values import Array, Dtype, Global, Held, Standin
+from store.formats.spool import Shot, Spool
 
 _LEAST_PICTURE = 16
 """Pixels across and down from which on an array of bytes is taken for a picture."""

@@ -22,10 +22,10 @@ from lab.uitree import Bounds, UiTree
 from lab.wire import escape_surrogates
 from store.formats.androidworld_actions import action_of, others_of, parsed, reason_in, tree_of
 from store.formats.androidworld_answers import usage_of
-from store.formats.androidworld_pictures import Shots, Spool
-from store.formats.androidworld_values import Held, Shaper, Shot, fields_of, shot_of
+from store.formats.androidworld_values import Held, Shaper, fields_of, shot_of
 from store.formats.draft import Draft
 from store.formats.geometry import number
+from store.formats.spool import Shot, Shots, Spool
 
 NAME = "androidworld"
 _MOST_STEPS = 100_000

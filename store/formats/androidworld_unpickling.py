@@ -17,9 +17,9 @@ from typing import Any
 
 from lab.errors import LabError
 from store.formats.androidworld_objects import Maker
-from store.formats.androidworld_pictures import Spool
-from store.formats.androidworld_stream import Stream
 from store.formats.androidworld_values import Global, Held, Standin
+from store.formats.spool import Spool
+from store.formats.stream import Stream
 
 _MOST_CODES = 60_000_000
 _MOST_MADE = 4_000_000

@@ -9,8 +9,8 @@ import struct
 from typing import Any, NamedTuple
 
 from lab.errors import LabError
-from lab.turn import Point
 from lab.wire import escape_surrogates
+from store.formats.spool import Shot
 
 _MOST_VALUES = 2_000_000
 _MOST_TEXT = 256 * 1024**2
@@ -46,13 +46,6 @@ class Held:
     def __init__(self, data: bytes | None, size: int) -> None:
         self.data = data
         self.size = size
-
-
-class Shot(NamedTuple):
-    """A picture that was put aside: its PNG's sha256, and its pixels."""
-
-    sha256: str
-    size: Point
 
 
 class Standin:

@@ -26,7 +26,7 @@ class _Readable(Protocol):
 
 
 class Stream:
-    """Reads a file from its beginning, `.gz` or not; a `LabError` where it ends too early or cannot be unpacked."""
+    """Reads a file from its beginning, packed by gzip or not; a `LabError` where it ends too early or is damaged."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -37,7 +37,9 @@ class Stream:
 
     def __enter__(self) -> Stream:
         try:
-            self._file = gzip.open(self.path) if self.path.suffix == ".gz" else self.path.open("rb")
+            with self.path.open("rb") as file:
+                packed = file.read(2) == b"\x1f\x8b"
+            self._file = gzip.open(self.path) if packed else self.path.open("rb")
         except OSError as error:
             raise LabError(str(self.path), f"cannot be read ({error.strerror})") from error
         return self
@@ -53,6 +55,12 @@ class Stream:
             self._at = end
             return data
         return b"".join(self._pieces(count))
+
+    def ended(self) -> bool:
+        """Whether nothing comes any more."""
+        if self._at == len(self._buffer):
+            self._read()
+        return not self._buffer
 
     def skip(self, count: int) -> None:
         """Passes over the next `count` bytes."""
@@ -83,15 +91,18 @@ class Stream:
             yield piece
 
     def _fill(self) -> None:
-        """The next piece of the file into the empty buffer."""
+        self._read()
+        if not self._buffer:
+            raise LabError(str(self.path), "is cut short: it ends in the middle of something")
+
+    def _read(self) -> None:
+        """The next piece of the file into the empty buffer, which stays empty at the file's end."""
         try:
             self._buffer, self._at = self._file.read(_PIECE), 0
         except (EOFError, zlib.error) as error:
             raise LabError(str(self.path), f"is cut short or damaged ({error})") from error
         except OSError as error:
             raise LabError(str(self.path), f"cannot be unpacked ({error.strerror or error})") from error
-        if not self._buffer:
-            raise LabError(str(self.path), "is cut short: a pickle ends with a full stop, and this one has none")
         self._taken += len(self._buffer)
         if self._taken > MOST_UNPACKED:
             raise LabError(str(self.path), f"unpacks to more than the {MOST_UNPACKED:,} bytes that are read")

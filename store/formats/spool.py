@@ -8,12 +8,12 @@ import tempfile
 import weakref
 import zlib
 from collections.abc import Iterator, Mapping
+from typing import NamedTuple
 
 from lab.errors import LabError
 from lab.records import Blob
-from lab.turn import Observation
+from lab.turn import Observation, Point
 from lab.uitree import UiTree
-from store.formats.androidworld_values import Shot
 from store.images import picture_kind, picture_size
 
 _IN_MEMORY = 16 * 1024**2
@@ -37,6 +37,13 @@ def png(pixels: bytes, width: int, height: int, depth: int) -> bytes:
     return b"\x89PNG\r\n\x1a\n" + b"".join(
         struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data)) for name, data in body
     )
+
+
+class Shot(NamedTuple):
+    """A picture that was put aside: its sha256, and its pixels."""
+
+    sha256: str
+    size: Point
 
 
 class Spool:
@@ -84,7 +91,7 @@ class Shots(Mapping[str, Blob]):
         self._spool = spool
         self._shown: dict[str, None] = {}
 
-    def seen(self, shot: Shot | None, tree: UiTree | None, size: tuple[int, int] | None) -> Observation:
+    def seen(self, shot: Shot | None, tree: UiTree | None, size: Point | None) -> Observation:
         """What was seen: a picture, which belongs to this run from now on, or none and the screen's `size`."""
         if shot is None:
             return Observation(size=size, tree=tree)

@@ -1,0 +1,139 @@
+"""The actions of the `mobile_use` tool (Qwen's, MAI-UI's, GUI-Owl's) in our words.
+
+Coordinates count from 0 to 1000 across and down the picture, unless a run's own numbers say otherwise. A swipe names
+the finger's direction, a scroll the content's.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Any, Literal
+
+from lab.turn import Action, ActionKind, Point
+from store.formats.geometry import Box, box, centre, direction, finger, number, opposite, point, way_of
+
+Space = Literal["0-1000", "0-1", "px"]
+_WHOLE: dict[str, float | None] = {"0-1000": 1000, "0-1": 1, "px": None}
+
+_KINDS: dict[str, ActionKind] = {
+    "open": "open_app",
+    "open_app": "open_app",
+    "launch": "open_app",
+    "click": "click",
+    "tap": "click",
+    "left_click": "click",
+    "double_click": "double_tap",
+    "double_tap": "double_tap",
+    "left_double": "double_tap",
+    "long_press": "long_press",
+    "long_click": "long_press",
+    "type": "input_text",
+    "input_text": "input_text",
+    "swipe": "swipe",
+    "scroll": "scroll",
+    "drag": "drag",
+    "wait": "wait",
+    "answer": "answer",
+    "interact": "ask_user",
+    "ask_user": "ask_user",
+    "call_user": "ask_user",
+    "terminate": "status",
+    "status": "status",
+    "complete": "status",
+    "finished": "status",
+    "finish": "status",
+    "done": "status",
+    "fail": "status",
+    "infeasible": "status",
+    "press_home": "navigate_home",
+    "navigate_home": "navigate_home",
+    "press_back": "navigate_back",
+    "navigate_back": "navigate_back",
+    "keyboard_enter": "keyboard_enter",
+}
+_BUTTONS: dict[str, ActionKind] = {
+    "back": "navigate_back",
+    "home": "navigate_home",
+    "enter": "keyboard_enter",
+    "recent": "press_recent",
+    "recents": "press_recent",
+    "app_switch": "press_recent",
+}
+_FAILED = frozenset({"fail", "failed", "failure", "infeasible", "impossible"})
+_PLACES = ("coordinate", "start_coordinate", "point", "start")
+_ENDS = ("coordinate2", "end_coordinate", "end")
+_TEXTS = ("text", "value", "content", "message", "summary", "question")
+_NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
+
+
+def space_of(calls: Iterable[dict[str, Any]]) -> Space:
+    """The space of a run's coordinates, by all of them: beyond 1000 they are pixels, fractions up to 1 are shares."""
+    numbers = [n for call in calls for name in (*_PLACES, *_ENDS) for n in _numbers(call.get(name))]
+    if any(n > 1000 for n in numbers):
+        return "px"
+    return "0-1" if any(n % 1 for n in numbers) and all(n <= 1 for n in numbers) else "0-1000"
+
+
+def action_of(call: dict[str, Any], size: Point | None, space: Space, raw: Any = None) -> Action:
+    """The arguments of a call as an action; `raw` is what is kept beside it. What is not known is `other`."""
+    name = str(call.get("action", "")).strip().lower().replace(" ", "_")
+    kind = _KINDS.get(name, "other")
+    if name in ("system_button", "key"):
+        pressed = str(call.get("button") or call.get("text") or "").strip().lower().removeprefix("keycode_")
+        kind = _BUTTONS.get(pressed.replace(" ", "_"), "other")
+    start, target = _place(call, _PLACES, size, space)
+    end, _ = _place(call, _ENDS, size, space)
+    way = direction(call.get("direction"))
+    vector = (end[0] - start[0], end[1] - start[1]) if start and end else None
+    if kind in ("swipe", "scroll") and vector is None and way is not None:
+        vector = finger(opposite(way) if kind == "scroll" else way, size)
+    if kind == "swipe" and way is None and vector is not None:
+        way = way_of(vector)
+    said = next((str(call[key]) for key in _TEXTS if isinstance(call.get(key), str | int | float)), None)
+    if name == "system_button" and kind == "other" and call.get("button"):
+        said = str(call["button"])
+    return Action(
+        kind=kind,
+        at=start,
+        to=end,
+        text=None if kind == "open_app" else said,
+        direction=way,
+        vector=vector,
+        app=said if kind == "open_app" else None,
+        status=_status(name, call.get("status")) if kind == "status" else None,
+        ms=_ms(call.get("time", call.get("duration"))) if kind in ("wait", "long_press") else None,
+        raw=call if raw is None else raw,
+        space=space if any(_numbers(call.get(key)) for key in (*_PLACES, *_ENDS)) else None,
+        boxes=(target,) if target else (),
+    )
+
+
+def _status(name: str, said: Any) -> Literal["complete", "infeasible"]:
+    return "infeasible" if {name, str(said).strip().lower()} & _FAILED else "complete"
+
+
+def _ms(seconds: Any) -> int | None:
+    found = number(seconds)
+    return None if found is None or not 0 <= found <= 2**20 else round(found * 1000)
+
+
+def _numbers(value: Any) -> list[float]:
+    """The coordinates in a list, or in text such as `(500, 300)`."""
+    parts = _NUMBER.findall(value[:200]) if isinstance(value, str) else value if isinstance(value, list) else []
+    found = [number(part) for part in parts]
+    return [n for n in found if n is not None] if len(parts) in (2, 4) and None not in found else []
+
+
+def _place(
+    call: dict[str, Any], names: tuple[str, ...], size: Point | None, space: Space
+) -> tuple[Point | None, Box | None]:
+    """The pixel that a call names, and the box where it names one of these."""
+    whole = _WHOLE[space]
+    for name in names:
+        numbers = _numbers(call.get(name))
+        if len(numbers) == 2:
+            return point(numbers[0], numbers[1], size, whole), None
+        if len(numbers) == 4 and (target := box(numbers, size, whole)):
+            return centre(target), target
+    return None, None
