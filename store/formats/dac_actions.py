@@ -10,14 +10,10 @@ from __future__ import annotations
 import re
 from typing import Any, NamedTuple
 
-import msgspec
-
 from lab.turn import Action, ActionKind, Direction, Point
 from store.formats.geometry import Box, box, centre, direction, finger, number, opposite, point, way_of
 from store.formats.gold import literal, words
-
-OURS = "hitlab"
-"""The key of what we add to the format."""
+from store.formats.ours import OURS, beside, with_ours
 
 _KINDS: dict[str, ActionKind] = {
     "click": "click", "tap": "click", "singletap": "click", "singleclick": "click", "clickelement": "click",
@@ -113,7 +109,7 @@ def action_of(raw: Any, frame: Frame) -> Action:
         space="box" if boxes else "px",
         boxes=boxes,
     )
-    return _ours(action, held.get(OURS))
+    return with_ours(action, held.get(OURS))
 
 
 def _status(said: str) -> Any:
@@ -154,23 +150,6 @@ def _box(said: Any, frame: Frame) -> Box | None:
     return (*frame.pixel(found[:2]), *frame.pixel(found[2:])) if found else None
 
 
-def _ours(action: Action, said: Any) -> Action:
-    """The action with what we ourselves wrote beside it; as it was where that is none of ours."""
-    if not isinstance(said, dict) or not set(said) <= set(_KEPT):
-        return action
-    try:
-        return msgspec.convert({**_values(action), **said, "raw": action.raw, "space": action.space}, Action)
-    except msgspec.ValidationError:
-        return action
-
-
-_KEPT = ("kind", "at", "to", "text", "direction", "vector", "app", "status", "ms", "boxes")
-
-
-def _values(action: Action) -> dict[str, Any]:
-    return {name: msgspec.to_builtins(getattr(action, name)) for name in _KEPT}
-
-
 def spelled(action: Action, boxes: tuple[Box, ...], frame: Frame) -> dict[str, Any]:
     """An action of ours in the format's words; `boxes` are the targets of a touch. Read again it is the same."""
     said: dict[str, Any] = {"action_type": "impossible" if action.status == "infeasible" else _SPELLED[action.kind]}
@@ -184,14 +163,7 @@ def spelled(action: Action, boxes: tuple[Box, ...], frame: Frame) -> dict[str, A
         said["text"] = action.text or "" if action.kind == "input_text" else "\n"
     if action.status == "infeasible" and action.text:
         said["reason"] = action.text
-    back, meant = _values(action_of(said, frame)), _values(action)
-    other = {
-        name: meant[name]
-        for name in _KEPT
-        if meant[name] != back[name]
-        and not (name == "boxes" and touches)
-        and not (name == "vector" and not meant[name])
-    }
+    other = beside(action, action_of(said, frame), ("boxes",) if touches else ())
     return {**said, OURS: other} if other else said
 
 

@@ -18,10 +18,11 @@ from lab.trace import DeviceInfo
 from lab.turn import Action, Point
 from lab.wire import escape_surrogates
 from store.formats import Found, Known
-from store.formats.dac_actions import OURS, Frame, action_of, flat
+from store.formats.dac_actions import Frame, action_of, flat
 from store.formats.draft import Draft, run_id
 from store.formats.geometry import number
 from store.formats.gold import ANNOTATOR, Notes, Shots, ended, episode_bytes, missing, names_of, without, words
+from store.formats.ours import OURS, agent_of
 from store.formats.pictures import Pictures
 
 NAME = "dac"
@@ -112,11 +113,8 @@ def _impossible(episode: Episode) -> bool:
 
 
 def _agent(episode: Episode) -> Actor:
-    try:
-        return msgspec.convert(episode.ours.get("agent"), Actor)
-    except msgspec.ValidationError:
-        code = episode.says("annotator", "annotator_id")
-        return Actor("human", code) if code else ANNOTATOR
+    code = episode.says("annotator", "annotator_id")
+    return agent_of(episode.ours.get("agent"), Actor("human", code) if code else ANNOTATOR)
 
 
 def _size(held: dict[str, Any]) -> Point | None:

@@ -27,15 +27,18 @@ from lab.turn import Action, Observation, Point
 from lab.uitree import UiTree
 from lab.wire import encode
 from store.formats import Kept, Writer
-from store.formats.dac_actions import OURS, Frame, spelled
+from store.formats.dac_actions import Frame, spelled
 from store.formats.dac_run import NAME
 from store.formats.geometry import Box
+from store.formats.ours import OURS
 
 FILE = "episodes.json"
 SHOTS = "data/screenshots"
 _TOUCHES = ("click", "double_tap", "long_press")
 _UNFIT = re.compile(r"[^0-9A-Za-z._-]+")
 _LONGEST = 80
+_LARGE = 0.5
+"""A node that fills more of the screen than this, and does not react, was hardly meant."""
 _ENDINGS = {"image/png": "png", "image/jpeg": "jpg"}
 
 
@@ -59,10 +62,10 @@ def write(runs: Iterable[Kept], out: Path, on_run: Callable[[str], None]) -> Non
 
 def named(trace: Trace, id: str, taken: set[str]) -> tuple[str, str]:
     """A folder's name that no other episode has, and the episode's id: its task's, and the run's where it is taken."""
-    for key in (trace.task.id, f"{trace.task.id}-{id[:8]}", f"{trace.task.id}-{id}"):
-        name = _UNFIT.sub("_", key)[:_LONGEST].strip("._-") or "run"
-        if name.lower() not in taken:
-            break
+    keys = [trace.task.id, f"{trace.task.id[:_LONGEST]}-{id[:8]}"]
+    names = [_UNFIT.sub("_", key)[: _LONGEST + 9].strip("._-") or "run" for key in keys]
+    free = [(name, key) for name, key in zip(names, keys, strict=True) if name.lower() not in taken]
+    name, key = free[0] if free else (id, f"{trace.task.id}-{id}")
     taken.add(name.lower())
     return name, key
 
@@ -179,10 +182,14 @@ def _targets(action: Action, seen: Observation) -> tuple[Box, ...]:
 
 
 def _hit(tree: UiTree | None, at: Point) -> Box | None:
-    """The box of the topmost node that a tap reaches: one that reacts, else any."""
+    """The box of the topmost node that a tap reaches: one that reacts, else any that is not most of the screen."""
     nodes = [node for node in tree.at(*at) if node.bounds.area] if tree is not None else []
-    node = next((node for node in nodes if node.clickable or node.long_clickable), nodes[0] if nodes else None)
-    return tuple(node.bounds) if node is not None else None
+    most = _LARGE * max((node.bounds.area for node in nodes), default=0)
+    reacting = (node for node in nodes if node.clickable or node.long_clickable)
+    node = next(reacting, None) or next((node for node in nodes if node.bounds.area <= most), None)
+    if node is None:
+        return None
+    return node.bounds.left, node.bounds.top, node.bounds.right, node.bounds.bottom
 
 
 WRITER = Writer(NAME, "DAC-Bench", write)

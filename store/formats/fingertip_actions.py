@@ -1,0 +1,173 @@
+"""FingerTip-20K's actions: calls such as `click(coordinates=(x,y), content='')`, as text or as mappings, and written.
+
+Coordinates are pixels. A scroll's direction names the content. Source: FingerTip-20K, Table 2 and A.7.2; there the end
+is `finish` in one and `finished()` in the other.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+import warnings
+from typing import Any, NamedTuple
+
+from lab.errors import LabError
+from lab.turn import Action, ActionKind, Direction, Point
+from lab.wire import read_json
+from store.formats.geometry import centre, direction, finger, number, opposite, point, way_of
+from store.formats.gold import literal, numbers, words
+from store.formats.ours import beside
+
+_KINDS: dict[str, ActionKind] = {
+    "click": "click", "tap": "click", "longclick": "long_press", "longpress": "long_press",
+    "doubleclick": "double_tap", "doubletap": "double_tap", "type": "input_text", "input": "input_text",
+    "inputtext": "input_text", "scroll": "scroll", "swipe": "swipe", "pressback": "navigate_back",
+    "back": "navigate_back", "navigateback": "navigate_back", "presshome": "navigate_home", "home": "navigate_home",
+    "navigatehome": "navigate_home", "pressrecent": "press_recent", "recent": "press_recent",
+    "pressrecents": "press_recent", "pressenter": "keyboard_enter", "enter": "keyboard_enter", "wait": "wait",
+    "openapp": "open_app", "launch": "open_app", "finish": "status", "finished": "status", "complete": "status",
+}  # fmt: skip
+_PRESS = ("press", "presskey", "pressbutton")
+_NAME = ("action_type", "action", "type", "name", "operation", "raw_action")
+_INSIDE = ("parameters", "params", "args", "arguments", "parameter")
+_PLACE = ("coordinates", "coordinate", "position", "point", "location")
+_CALL = re.compile(r"\s*([A-Za-z][A-Za-z_ ]*?)\s*(?:\((.*)\))?\s*;?\s*\Z", re.S)
+_PAIR = re.compile(r"coordinates?\s*=\s*[\[(]\s*(-?\d+(?:\.\d+)?)\s*,\s*(-?\d+(?:\.\d+)?)\s*[\])]")
+_QUOTED = re.compile(r"\b(content|text|direction|key)\s*=\s*(['\"])(.*?)\2\s*(?=,\s*\w+\s*=|\Z)", re.S)
+_IMAGE = re.compile(r"\.(?:jpe?g|png|webp)\Z", re.I)
+_MOST_CALL = 100_000
+
+_SPELLED: dict[ActionKind, str] = {
+    "click": "click", "double_tap": "click", "long_press": "long_click", "input_text": "type",
+    "keyboard_enter": "type", "scroll": "scroll", "swipe": "scroll", "drag": "scroll",
+    "navigate_back": "press_back", "navigate_home": "press_home", "press_recent": "press_recent",
+    "wait": "wait", "open_app": "wait", "other": "wait", "answer": "finished", "status": "finished",
+}  # fmt: skip
+"""How each of our kinds is spelled; those that the format has no word for by the nearest one it has."""
+
+
+class Said(NamedTuple):
+    """A source action: which screenshot it names ("" where none), its name, its parameters, and all of it verbatim."""
+
+    image: str
+    name: str
+    given: dict[str, Any]
+    raw: Any
+
+
+def said_of(row: Any) -> Said:
+    """A row of an actions' list, in any spelling; its name is empty where it spells no action."""
+    image, held = "", row
+    if isinstance(row, dict) and len(row) == 1:
+        key, value = next(iter(row.items()))
+        if _IMAGE.search(key):
+            image, held = key, value
+        elif _flat(key) in _KINDS and isinstance(value, dict | None):
+            return Said("", key, value or {}, row)
+    if isinstance(held, str):
+        name, given = _call(held)
+        return Said(image, name, given, row)
+    if not isinstance(held, dict):
+        return Said(image, "", {}, row)
+    if isinstance(inner := held.get("action"), dict):
+        held = {**held, "action": "", **inner}
+    image = image or next((name for key in ("screenshot", "image", "filename") if (name := words(held.get(key)))), "")
+    name = next((text for key in _NAME if (text := words(held.get(key)))), "")
+    inside = next((value for key in _INSIDE if isinstance(value := held.get(key), dict)), {})
+    called, given = _call(name)
+    return Said(image, called, {**held, **given, **inside}, row)
+
+
+def is_action(row: Any) -> bool:
+    """Whether a row spells an action that the format knows."""
+    name = _flat(said_of(row).name)
+    return name in _KINDS or name in _PRESS
+
+
+def _flat(name: str) -> str:
+    return re.sub(r"[^a-z]", "", name.lower())
+
+
+def _call(text: str) -> tuple[str, dict[str, Any]]:
+    """The name and the named parameters of a call that is spelled as text; it is read, never run."""
+    found = _CALL.match(text) if len(text) <= _MOST_CALL else None
+    if found is None:
+        return "", {}
+    name, inside = found[1], found[2] or ""
+    given: dict[str, Any] = {key: value for key, _, value in _QUOTED.findall(inside)}
+    if pair := _PAIR.search(inside):
+        given["coordinates"] = [pair[1], pair[2]]
+    return name, given | (_parsed(text.strip().rstrip(";")) if "(" in text else {})
+
+
+def _parsed(text: str) -> dict[str, Any]:
+    """A call's parameters by Python's own grammar; none where it is no such call, as with an apostrophe in a text."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            call = ast.parse(text, mode="eval").body
+            if not isinstance(call, ast.Call):
+                return {}
+            given = {key.arg: ast.literal_eval(key.value) for key in call.keywords if key.arg}
+            given |= {f"#{i}": ast.literal_eval(one) for i, one in enumerate(call.args)}
+        read = read_json(json.dumps(given).encode(), "a call").value
+    except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError, LabError):
+        return {}
+    return read if isinstance(read, dict) else {}
+
+
+def action_of(said: Said, size: Point | None) -> Action:
+    """A source action as ours; `size` is its screenshot's, for how far a finger moves in a scroll."""
+    name = _flat(said.name)
+    if name in _PRESS:
+        name += _flat(words(said.given.get("key", said.given.get("#0", said.given.get("button")))))
+    kind = _KINDS.get(name.replace("presskey", "press").replace("pressbutton", "press"), "other")
+    way = direction(said.given.get("direction"))
+    vector = finger(opposite(way) if kind == "scroll" else way, size) if way and kind in ("scroll", "swipe") else None
+    text = said.given.get("text", said.given.get("#0", said.given.get("content"))) if kind == "input_text" else None
+    return Action(
+        kind,
+        at=_place(said.given),
+        text=words(text) if kind == "input_text" else None,
+        direction=way,
+        vector=vector,
+        app=words(said.given.get("app") or said.given.get("#0")) or None if kind == "open_app" else None,
+        status="complete" if kind == "status" else None,
+        raw=said.raw,
+        space="px",
+    )
+
+
+def _place(given: dict[str, Any]) -> Point | None:
+    held = next((given[key] for key in _PLACE if given.get(key) is not None), None)
+    pair = numbers(literal(held))
+    if len(pair) == 2:
+        return point(pair[0], pair[1])
+    return point(given.get("x"), given.get("y")) if number(given.get("x")) is not None else None
+
+
+def spelled(action: Action, content: str, size: Point | None) -> tuple[str, dict[str, Any]]:
+    """An action of ours as a call, and what that cannot say of it; `content` is what stands under the finger."""
+    name = _SPELLED[action.kind]
+    parts = []
+    if name in ("click", "long_click", "scroll"):
+        middle = centre((0, 0, *size)) if size else (0, 0)
+        at = action.at or middle
+        parts.append(f"coordinates=({at[0]},{at[1]})")
+    if name in ("click", "long_click"):
+        parts.append(f"content={content!r}")
+    if name == "scroll" and (way := _way(action)) is not None:
+        parts.append(f"direction={way!r}")
+    if name == "type":
+        parts.append(f"text={action.text or ''!r}" if action.kind == "input_text" else f"text={chr(10)!r}")
+    call = f"{name}({', '.join(parts)})"
+    return call, beside(action, action_of(said_of(call), size))
+
+
+def _way(action: Action) -> Direction | None:
+    """The content's direction."""
+    if action.kind == "scroll" and action.direction is not None:
+        return action.direction
+    moved = way_of(action.vector) if action.vector else action.direction
+    return opposite(moved) if moved else None
