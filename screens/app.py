@@ -33,7 +33,7 @@ EVERYWHERE = Binding.Group("Everywhere", compact=True)
 
 
 class LabApp(Rooms):
-    """hitlab on a terminal. `F2`, `F3`, `F4`, `F9` are rooms; each keeps what it shows while another is seen."""
+    """hitlab on a terminal. `F2` to `F4`, `F9` to `F12` are rooms; each keeps what it shows while another is seen."""
 
     TITLE = "hitlab"
     BINDING_GROUP_TITLE = "Everywhere"
@@ -53,6 +53,7 @@ class LabApp(Rooms):
         Binding(
             "f10", "show('review')", "Review", show=False, id="app.review", group=SWITCH, tooltip="Proofread recordings"
         ),
+        Binding("f11", "show('runs')", "Runs", show=False, id="app.runs", group=SWITCH, tooltip="All runs as a table"),
         Binding(
             "f12",
             "show('privacy')",
@@ -146,6 +147,9 @@ class LabApp(Rooms):
             run = partial(self.run_action, binding.action, default_namespace=node)
             key = self.get_key_display(binding)
             yield SystemCommand(binding.description, f"{tooltip or binding.tooltip}   {key}".strip(), run)
+        if self.has_room("compare"):
+            run = partial(self.run_action, "show('compare')")
+            yield SystemCommand("Compared runs", "The two runs that are side by side", run)
         if self.window is not None:
             yield SystemCommand("Picture page", "Copy the address of the page of pictures", self.action_window)
         yield SystemCommand("Theme", "Other colours", self.action_change_theme)
@@ -162,7 +166,7 @@ class LabApp(Rooms):
         if self.screen.query("HelpPanel"):
             self.action_hide_help_panel()
         elif self.current_mode != "home":
-            self.open_home()
+            self.switch_mode(self.came_from.get(self.current_mode, "home"))
 
     def action_zoom(self) -> None:
         """The focused pane alone, or all panes again."""

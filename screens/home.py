@@ -69,6 +69,15 @@ class HomeScreen(Screen[None]):
         ),
         Binding("y", "copy", "Copy id", id="home.copy", tooltip="Copy this run's id"),
         Binding("tab", "app.focus_next", "Next pane", id="home.next_pane", tooltip="Go to the next pane"),
+        Binding(
+            "T",
+            "app.show('runs')",
+            "Table of runs",
+            show=False,
+            id="home.runs",
+            group=HOME,
+            tooltip="All runs as a table: filter, sort, group, compare",
+        ),
         Binding("right_square_bracket", "move(1)", "Next", show=False, id="home.next", group=HOME, tooltip="Next line"),
         Binding(
             "left_square_bracket",

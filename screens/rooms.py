@@ -11,7 +11,7 @@ from textual.screen import Screen
 
 from lab.errors import LabError
 from lab.settings import Settings
-from screens.seats import Seat, may_author, may_replay, may_review
+from screens.seats import Seat, may_author, may_replay, may_review, sees_outcomes
 from screens.typeahead import TypeAhead
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from screens.record.intent import Asking
     from store.store import Store
 
-ScreenName = Literal["home", "live", "replay", "author", "review", "privacy"]
+ScreenName = Literal["home", "live", "replay", "author", "review", "privacy", "runs", "compare"]
 
 
 class Opening(NamedTuple):
@@ -94,6 +94,18 @@ def _privacy(store: Store, settings: Settings) -> Screen[None]:
     return PrivacyScreen(store, settings)
 
 
+def _runs(store: Store, settings: Settings) -> Screen[None]:
+    from screens.runs.room import RunsScreen
+
+    return RunsScreen(store, settings)
+
+
+def _compare(store: Store, settings: Settings) -> Screen[None]:
+    from screens.compare.room import CompareScreen
+
+    return CompareScreen(store, settings)
+
+
 def _anyone(seat: Seat) -> bool:
     return True
 
@@ -105,6 +117,8 @@ ROOMS: dict[ScreenName, Room] = {
     "author": Room(may_author, _author, ("no design is open.", "a on a run or a task in Home (F2) opens its design.")),
     "review": Room(may_review, _review),
     "privacy": Room(may_review, _privacy),
+    "runs": Room(sees_outcomes, _runs),
+    "compare": Room(sees_outcomes, _compare, ("no two runs are open.", "c on two runs in Runs (F11) opens them.")),
 }
 
 
@@ -115,9 +129,12 @@ class Rooms(TypeAhead):
     settings: Settings
     session: Session | None
     """The run under way, or the last one; None before the first."""
+    came_from: dict[str, ScreenName]
+    """Where one step back leads from a room, where that is not Home."""
 
     def furnish(self, opening: Opening) -> None:
         """Makes the rooms of this seat; a `LabError` where the one to begin with is none of them."""
+        self.came_from = {}
         for name, room in ROOMS.items():
             if room.may(self.settings.seat):
                 self.add_mode(name, partial(self._made, room))
@@ -236,15 +253,27 @@ class Rooms(TypeAhead):
         assert isinstance(door, LiveDoor)
         door.enter(session)
 
-    def open_replay(self, trace_id: str, step: int = 1) -> None:
-        """Shows a stored run at a step, counted from 1."""
+    def open_replay(self, trace_id: str, step: int = 1, back: ScreenName = "home") -> None:
+        """Shows a stored run at a step, counted from 1; `back` is where one step back leads from there."""
         self._check_room("replay")
+        self.came_from["replay"] = back
         self.switch_mode("replay")
         from screens.replay.replay import ReplayScreen
 
         room = self.get_screen_stack("replay")[0]
         assert isinstance(room, ReplayScreen)
         room.open(trace_id, step)
+
+    def open_compare(self, left: str, right: str) -> None:
+        """Shows two stored runs side by side; one step back leads to the table of runs."""
+        self._check_room("compare")
+        self.came_from["compare"] = "runs"
+        self.switch_mode("compare")
+        from screens.compare.room import CompareScreen
+
+        room = self.get_screen_stack("compare")[0]
+        assert isinstance(room, CompareScreen)
+        room.open(left, right)
 
     def open_author(self, task: Task, trace_id: str | None) -> None:
         """Shows a task's design beside a run of it."""

@@ -1,0 +1,74 @@
+"""The steps of two runs as one list: what answers one another stands in one line."""
+
+from __future__ import annotations
+
+from textual.content import Content
+
+from screens.compare.sides import Compared, Side
+from screens.describe import one_line
+from screens.lines import Lines
+
+MUTED = "$foreground-muted"
+_BAR = " │ "
+_GUTTER = 3
+
+
+def sign_of(compared: Compared, index: int) -> str:
+    """What a pair is: `=` the same, `≠` other steps, `←` and `→` a step of the left or the right run alone."""
+    pair = compared.pairs[index]
+    return "=" if pair.same else "←" if pair.right is None else "→" if pair.left is None else "≠"
+
+
+class Pairs(Lines):
+    """One line for each pair; the first difference has an arrow of its own."""
+
+    HELP = """\
+# Compare
+
+Two runs side by side: steps that answer one another stand in one line. **=** both did the same, **≠** they did not,
+**←** only the left run has this step, **→** only the right one. **►** is where they first differ.
+
+Two taps are the same on the same name, or, without names, within 4 % of the screen; two texts where their words are;
+two scrolls in the same direction; two questions only where the answers are the same, too.
+
+`n` and `p` go from difference to difference, `d` to the first; **Enter** replays the left run at this step, `r` the
+right one, and Esc comes back from there; `s` swaps the sides, `b` shows the screens after the step.
+"""
+    heading_rows = 1
+    empty = "Reading the two runs ..."
+
+    def __init__(self, id: str) -> None:
+        super().__init__(id=id, classes="pane")
+        self.compared: Compared | None = None
+
+    @property
+    def count(self) -> int:
+        return len(self.compared.pairs) if self.compared is not None else 0
+
+    def heading(self, width: int) -> Content:
+        if self.compared is None:
+            return Content("")
+        return Content(self._cells(width, "", "left: " + self.compared.left.name, "right: " + self.compared.right.name))
+
+    def paint(self, index: int, width: int) -> Content:
+        assert self.compared is not None
+        pair, sign = self.compared.pairs[index], sign_of(self.compared, index)
+        first = "►" if index == self.compared.first else " "
+        left = self._numbered(pair.left, self.compared.left, self.compared.words(index)[0])
+        right = self._numbered(pair.right, self.compared.right, self.compared.words(index)[1])
+        style = MUTED if pair.same else "bold $text-accent" if first != " " else ""
+        return Content.assemble((self._cells(width, first + sign, left, right), style))
+
+    def _numbered(self, place: int | None, side: Side, words: str) -> str:
+        """A step's number, from 1, before its words; the end has none."""
+        number = "" if place is None or place >= side.steps else str(place + 1)
+        return f"{number:>{len(str(self.count))}} {one_line(words)}"
+
+    def _cells(self, width: int, sign: str, left: str, right: str) -> str:
+        half = max(8, (width - _GUTTER - len(_BAR)) // 2)
+        return _cut(sign, _GUTTER) + _cut(left, half) + _BAR + _cut(right, half)
+
+
+def _cut(text: str, width: int) -> str:
+    content = Content(text).truncate(width, ellipsis=True)
+    return content.plain + " " * max(0, width - content.cell_length)

@@ -1,0 +1,141 @@
+"""What stands in each column of a table of runs, and from which width on it is shown."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from textual.content import Content
+
+from screens.describe import one_line, score_words, status_words, when
+from screens.runs.order import Group, Order
+from screens.runs.rows import Cost, Entry
+
+UNREAD = "…"
+"""Stands where what a run cost is still being read."""
+
+
+class Column(NamedTuple):
+    """A column; `least` is the width of the table from which it is shown, `share` its part of it where that is more."""
+
+    title: str
+    width: int
+    least: int
+    right: bool = False
+    share: int = 0
+    gap: int = 1
+    """Blanks before it: two where numbers end and words begin."""
+
+    def at(self, width: int) -> Column:
+        """The column in a table of that width."""
+        return self._replace(width=max(self.width, width // self.share)) if self.share else self
+
+
+COLUMNS: dict[str, Column] = {
+    "agent": Column("agent", 12, 0, share=7),
+    "persona": Column("persona", 8, 128),
+    "source": Column("source", 8, 96),
+    "steps": Column("steps", 6, 0, right=True),
+    "asks": Column("asks", 5, 0, right=True),
+    "status": Column("status", 12, 0, gap=2),
+    "score": Column("score", 6, 0, right=True),
+    "tokens": Column("tokens", 9, 108, right=True),
+    "cost": Column("cost", 8, 144, right=True),
+    "seconds": Column("time", 12, 156, right=True),
+    "started": Column("started", 16, 172, gap=2),
+}
+COSTS = ("tokens", "cost", "seconds")
+_GROUP = {
+    "runs": Column("runs", 6, 0, right=True),
+    "mean": Column("mean score", 10, 0, right=True),
+    "n": Column("n", 6, 0, right=True),
+    "missing": Column("no score", 8, 0, right=True),
+    "steps": Column("mean steps", 10, 90, right=True),
+    "statuses": Column("status", 36, 118, gap=2),
+}
+_VALUES: dict[str, Callable[[Entry], str]] = {
+    "agent": lambda it: one_line(it.run.agent),
+    "persona": lambda it: one_line(it.run.persona or "-"),
+    "source": lambda it: one_line(it.run.source or "-"),
+    "steps": lambda it: str(it.run.steps),
+    "asks": lambda it: str(it.run.asks) if it.run.asks else "-",
+    "status": lambda it: status_words(it.run.status, it.run.status == "open" and it.run.asks > it.run.replies),
+    "score": lambda it: score_words(it.run.score),
+    "started": lambda it: when(it.run.started) or "-",
+}
+
+
+def shown(width: int) -> dict[str, Column]:
+    """The columns of runs in a table of that width."""
+    return {name: column.at(width) for name, column in COLUMNS.items() if width >= column.least}
+
+
+def heading(width: int, order: Order) -> list[tuple[str, str]]:
+    """The titles of the columns by name, the one that is sorted by with the way it goes."""
+    if order.group:
+        columns = {name: column for name, column in _GROUP.items() if width >= column.least}
+        return _row(width, columns, order.group, {name: column.title for name, column in columns.items()})
+    columns = shown(width)
+    way = "▼" if order.down else "▲"
+    titles = {name: column.title + (way if name == order.by else "") for name, column in columns.items()}
+    return _row(width, columns, "task" + (way if order.by == "task" else ""), titles)
+
+
+def run_row(it: Entry, cost: Cost | None, width: int) -> list[tuple[str, str]]:
+    """A run's cells by name, as wide together as the table."""
+    columns = shown(width)
+    values = {name: _cost(name, cost) if name in COSTS else _VALUES[name](it) for name in columns}
+    return _row(width, columns, one_line(it.name), values)
+
+
+def group_row(group: Group, width: int) -> list[tuple[str, str]]:
+    """A group's cells by name."""
+    columns = {name: column for name, column in _GROUP.items() if width >= column.least}
+    values = {
+        "runs": f"{group.runs:,}",
+        "mean": mean_words(group),
+        "n": f"{group.n:,}",
+        "missing": f"{group.missing:,}" if group.missing else "-",
+        "steps": f"{group.steps:.1f}",
+        "statuses": ", ".join(f"{count:,} {status_words(status)}" for status, count in group.statuses),
+    }
+    return _row(width, columns, one_line(group.name) or "(empty)", values)
+
+
+def mean_words(group: Group) -> str:
+    """The mean score, or that there is none."""
+    return "undefined" if group.mean is None else f"{group.mean:.2f}"
+
+
+def money(dollars: float | None) -> str:
+    """US dollars, as many digits as tell."""
+    return "-" if dollars is None else f"${dollars:.2f}" if dollars >= 10 else f"${dollars:.4f}"
+
+
+def _cost(name: str, cost: Cost | None) -> str:
+    if cost is None:
+        return UNREAD
+    if name == "tokens":
+        return "-" if cost.tokens is None else f"{cost.tokens:,}"
+    if name == "cost":
+        return money(cost.dollars)
+    return _time(cost.seconds)
+
+
+def _time(seconds: float | None) -> str:
+    if seconds is None:
+        return "-"
+    return f"{seconds:.1f} s" if seconds < 60 else f"{int(seconds // 60):,} min {int(seconds % 60):02d} s"
+
+
+def _row(width: int, columns: dict[str, Column], first: str, values: dict[str, str]) -> list[tuple[str, str]]:
+    rest = max(8, width - sum(column.width + column.gap for column in columns.values()))
+    cells = [("task", _cell(first, Column("", rest, 0)))]
+    return cells + [(name, " " * column.gap + _cell(values[name], column)) for name, column in columns.items()]
+
+
+def _cell(text: str, column: Column) -> str:
+    """Text cut or padded to a column, wide characters counted as two."""
+    content = Content(text).truncate(column.width, ellipsis=True)
+    pad = " " * max(0, column.width - content.cell_length)
+    return pad + content.plain if column.right else content.plain + pad

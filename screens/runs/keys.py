@@ -1,0 +1,28 @@
+"""The keys of Runs."""
+
+from __future__ import annotations
+
+from textual.binding import Binding, BindingType
+
+TABLE = Binding.Group("Table", compact=True)
+
+KEYS: list[BindingType] = [
+    Binding("v", "replay", "Replay", id="runs.replay", tooltip="Play this run back"),
+    Binding("slash", "filter", "Filter", id="runs.filter", tooltip="Words, and fields: agent:qwen score<1 asks>0"),
+    Binding("s", "sort(1)", "Sort", id="runs.sort", tooltip="By the next column"),
+    Binding("g", "group", "Group", id="runs.group", tooltip="By task, agent, source, persona, status, or not at all"),
+    Binding("c", "compare", "Compare", id="runs.compare", tooltip="Mark this run; a second one is laid beside it"),
+    Binding("y", "copy", "Copy id", id="runs.copy", tooltip="Copy this run's id"),
+    Binding("S", "sort(-1)", "Sort back", show=False, id="runs.sort_back", group=TABLE,
+            tooltip="By the column before"),
+    Binding("R", "turn", "Other way", show=False, id="runs.turn", group=TABLE, tooltip="The other way round"),
+    Binding("O", "open_all", "Open groups", show=False, id="runs.open_groups", group=TABLE,
+            tooltip="Open every group, or close them all"),
+    Binding("C", "last", "Compare again", show=False, id="runs.last", group=TABLE,
+            tooltip="Back to the two runs that were compared last"),
+    Binding("right_square_bracket", "move(1)", "Next", show=False, id="runs.next", group=TABLE, tooltip="Next line"),
+    Binding("left_square_bracket", "move(-1)", "Previous", show=False, id="runs.previous", group=TABLE,
+            tooltip="Line above"),
+    Binding("escape", "back", "Back", show=False, id="runs.back", group=TABLE,
+            tooltip="All runs again, then no mark, then Home"),
+]  # fmt: skip

@@ -1,0 +1,150 @@
+"""The table of runs itself: only lines in sight are painted, and only of these it is asked what they cost."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+from textual import events
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.message import Message
+
+from screens.lines import MOVE, Lines
+from screens.runs.columns import COSTS, group_row, heading, run_row, shown
+from screens.runs.order import Arranged, Lined, Order
+from screens.runs.rows import Cost, Entry
+
+MUTED = "$foreground-muted"
+_SIGN = 2
+"""Columns before each line, for what is marked or open."""
+_QUIET = frozenset({"persona", "source", "started", "statuses", *COSTS})
+
+
+class Table(Lines, inherit_bindings=False):
+    """Runs, or groups of them."""
+
+    HELP = """\
+# Runs
+
+Every run of the file. **Enter** plays the run back, or opens and closes a group.
+
+- `/` filters: words, and fields with a value. `agent:qwen score<1 asks>0 -status:open source:knowu task:"two words"`.
+  Words: id, task, agent, persona, source, status, kind, user. Numbers: steps, asks, replies, score, attempt, tokens,
+  cost, seconds. `started>2025-03` (UTC). `score:none` finds what is not known; what is not known fits nothing else.
+- `s` sorts by the next column, `S` by the one before, `R` the other way round; a click on a heading does both.
+- `g` puts runs into groups by task, agent, source, persona or status: how many, their mean score, of how many (n) it
+  is, and how many have none. A mean of nothing is *undefined*.
+- `c` marks a run, on a second one it lays both side by side; `y` copies the id.
+"""
+    heading_rows = 1
+    empty = "Reading the runs ..."
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *(b for b in Lines.BINDINGS if not (isinstance(b, Binding) and b.id == "list.first")),
+        Binding("home", "edge(0)", "First", show=False, group=MOVE, id="list.first", tooltip="The first line"),
+    ]
+
+    @dataclass
+    class InSight(Message):
+        """Other lines are seen; `runs` are those of them whose cost is not known and is shown."""
+
+        runs: list[str]
+
+    @dataclass
+    class Headed(Message):
+        """The heading of a column was clicked."""
+
+        column: str
+
+    def __init__(self, id: str, costs: Mapping[str, Cost]) -> None:
+        super().__init__(id=id, classes="pane")
+        self.arranged = Arranged([], 0)
+        self.order = Order()
+        self.costs = costs
+        self.marked: str | None = None
+        """The run that another is to be laid beside."""
+
+    @property
+    def count(self) -> int:
+        return len(self.arranged.lines)
+
+    @property
+    def current(self) -> Lined | None:
+        """The line under the cursor."""
+        return self.arranged.lines[self.cursor] if self.arranged.lines else None
+
+    @property
+    def run(self) -> Entry | None:
+        """The run under the cursor; None on a group."""
+        return self.current.entry if self.current is not None else None
+
+    # -- painting --------------------------------------------------------------------------------------------
+
+    def heading(self, width: int) -> Content:
+        return Content(" " * _SIGN + "".join(text for _, text in heading(width - _SIGN, self.order)))
+
+    def paint(self, index: int, width: int) -> Content:
+        line = self.arranged.lines[index]
+        if line.entry is None:
+            assert line.group is not None
+            cells = group_row(line.group, width - _SIGN)
+            return Content.assemble(("▾ " if line.open else "▸ ", ""), *_styled(cells, "bold"))
+        run = line.entry.run
+        cells = run_row(line.entry, self.costs.get(run.id), width - _SIGN)
+        sign = "◆ " if run.id == self.marked else "  "
+        return Content.assemble((sign, "bold $text-accent"), *_styled(cells, "", loud=run.status == "open"))
+
+    # -- what is seen ----------------------------------------------------------------------------------------
+
+    def show(self, arranged: Arranged, order: Order) -> None:
+        """Other lines; the cursor stays on the run, or the group, that it was on, where that is still there."""
+        before = _key(self.current)
+        self.arranged, self.order = arranged, order
+        place = next((i for i, line in enumerate(arranged.lines) if _key(line) == before), 0) if before else 0
+        self.changed()
+        self.go(place)
+        self.look()
+
+    def look(self) -> None:
+        """Tells which runs are in sight whose cost is to be read."""
+        width = self.scrollable_content_region.width - _SIGN
+        if not any(name in shown(width) for name in COSTS):
+            return
+        top = round(self.scroll_offset.y)
+        lines = self.arranged.lines[top : top + max(1, self.size.height)]
+        runs = [line.entry.run.id for line in lines if line.entry is not None and line.entry.run.id not in self.costs]
+        if runs:
+            self.post_message(self.InSight(runs))
+
+    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
+        super().watch_scroll_y(old_value, new_value)
+        self.look()
+
+    def on_resize(self, event: events.Resize) -> None:
+        self.look()  # Textual calls the base's own, too
+
+    def on_click(self, event: events.Click) -> None:
+        at = event.get_content_offset_capture(self)
+        if at.y:
+            return
+        event.prevent_default()
+        width, left = self.scrollable_content_region.width - _SIGN, at.x - _SIGN
+        for name, text in heading(width, self.order):
+            left -= Content(text).cell_length
+            if left < 0:
+                self.post_message(self.Headed(name))
+                return
+
+
+def _styled(cells: list[tuple[str, str]], style: str, *, loud: bool = False) -> list[tuple[str, str]]:
+    return [
+        (text, "bold $text-warning" if loud and name == "status" else MUTED if name in _QUIET else style)
+        for name, text in cells
+    ]
+
+
+def _key(line: Lined | None) -> tuple[str, str] | None:
+    if line is None:
+        return None
+    return ("run", line.entry.run.id) if line.entry is not None else ("group", line.group.name if line.group else "")
