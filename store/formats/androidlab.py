@@ -80,14 +80,23 @@ def _run(found: Found, known: Callable[[str], bool]) -> Imported | Known:
     run = _Run(found.root, home, path, lines, cut, _STAMP.sub("", told or name))
     agent = escape_surrogates(home.resolve().parent.name) or "unknown"
     pictures = Pictures(found.root)
+    first = next((taken for line in lines if (taken := _taken(line.get("image"))) is not None), None)
     draft = Draft(
-        id, _task(run), Actor("model", agent), format=NAME, path=shown, data=data, images=pictures, model=agent
+        id,
+        _task(run),
+        Actor("model", agent),
+        format=NAME,
+        path=shown,
+        data=data,
+        model=agent,
+        images=pictures,
+        at=_time(first),
     )
-    last = _steps(draft, run, pictures)
+    _steps(draft, run, pictures, first)
     score = _judge(draft, run)
     if run.cut:
         draft.verdict("source", reason="the last line of trace.jsonl is cut short")
-    _end(draft, run, score, pictures, last)
+    _end(draft, run, score, pictures, first)
     return draft.imported()
 
 
@@ -120,17 +129,15 @@ def _task(run: _Run) -> Task:
     )
 
 
-def _steps(draft: Draft, run: _Run, pictures: Pictures) -> float | None:
-    """Every line as a step; returns when the first screen was taken, in seconds since 1970."""
-    first: float | None = None
+def _steps(draft: Draft, run: _Run, pictures: Pictures, first: float | None) -> None:
+    """Every line as a step; `first` is when the first screen was taken, in seconds since 1970."""
     for i, line in enumerate(run.lines):
         extra = {key: value for key, value in line.items() if key not in _OURS and value not in (None, [], {})}
         if extra.get("prompt") in (*_PLACEHOLDERS, line.get("target")):
-            del extra["prompt"]
+            extra.pop("prompt", None)
         if line.get("index") not in (i, None):
             extra["index"] = line["index"]
         taken = _taken(line.get("image"))
-        first = taken if first is None else first
         before = _before(run, line, pictures, extra)
         said = _text(line.get("current_response", line.get("response")))
         action = action_of(line.get("parsed_action"), before.size)
@@ -142,9 +149,8 @@ def _steps(draft: Draft, run: _Run, pictures: Pictures) -> float | None:
             error=None if line.get("parsed_action") is not None else "the source holds no action",
             extra=extra,
             at=_time(taken),
-            ms=None if taken is None or first is None else round((taken - first) * 1000, 3),
+            ms=_since(first, taken),
         )
-    return first
 
 
 def _before(run: _Run, line: dict[str, Any], pictures: Pictures, extra: dict[str, Any]) -> Observation:
@@ -223,7 +229,7 @@ def _end(draft: Draft, run: _Run, score: float | None, pictures: Pictures, first
         reason,
         final=final,
         at=_time(taken),
-        ms=None if taken is None or first is None else round((taken - first) * 1000, 3),
+        ms=_since(first, taken),
     )
 
 
@@ -248,6 +254,11 @@ def _taken(image: Any) -> float | None:
 
 def _time(seconds: float | None) -> str:
     return "" if seconds is None else datetime.fromtimestamp(seconds, UTC).isoformat(timespec="microseconds")
+
+
+def _since(first: float | None, now: float | None) -> float | None:
+    """Milliseconds of the run."""
+    return None if first is None or now is None else round((now - first) * 1000, 3)
 
 
 def _last(path: Any) -> str:

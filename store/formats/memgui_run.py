@@ -45,6 +45,8 @@ _OURS = {"step", "thought", "raw_response", "raw_action", "prompt_tokens", "comp
 _RAWS = ("raw_response", "action_output", "response", "action_gen_response")
 _THOUGHT = re.compile(r"\s*(?:Thoughts?|Reason)\s*[:：]\s*(.*?)\s*(?:^\s*Action\s*[:：]|\Z)", re.S | re.M)
 _LEAST = 30
+_HEAVY = 256 * 1024
+"""Bytes of a step's field beyond which it is left out: prompts with pictures in them."""
 
 
 class Attempt(NamedTuple):
@@ -135,6 +137,11 @@ def _extra(step: dict[str, Any], i: int) -> dict[str, Any]:
             extra[name] = step[name]
     if step.get("raw_action") is None:
         extra.pop("action", None)
+    heavy = {name: size for name, held in extra.items() if (size := len(msgspec.json.encode(held))) > _HEAVY}
+    for name in heavy:
+        del extra[name]
+    if heavy:
+        extra["left_out"] = heavy
     if step.get("step") != i + 1 and "step" in step:
         extra["step"] = step["step"]
     return extra
