@@ -1,4 +1,4 @@
-"""Tables as CSV (RFC 4180): `runs.csv`, `steps.csv`, `questions.csv`, `verdicts.csv`; `columns.csv` tells what they hold.
+"""Tables as CSV (RFC 4180): runs.csv, steps.csv, questions.csv, verdicts.csv; columns.csv tells what they hold.
 
 UTF-8 without a mark of its own, lines ended by CR LF, a line of names first. Every text stands in quotes and every
 number without; a missing value is nothing at all, an empty text a pair of quotes. What strangers wrote is kept, but a

@@ -30,7 +30,7 @@ def rows_of(run: Kept) -> dict[str, list[Row]]:
                 "run": run.id,
                 "verdict": i,
                 "name": verdict.name,
-                "value": _json(verdict.value),
+                "value": None if verdict.value is None else _json(verdict.value),
                 "number": _number(verdict.value),
                 "reason": verdict.reason,
                 "extra": _json(verdict.extra) if verdict.extra else None,
