@@ -1,0 +1,349 @@
+"""PSPA-Bench's numbers, each worked out by hand from the paper's definition (2.3, 3.2, E.1, Algorithm 1)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from annotators.metrics import Number, context_of
+from annotators.metrics.pspa import measure
+from annotators.metrics.tdg import align, first_path, fulfilled
+from lab.case import Case, CaseStep
+from lab.task import Actor, Persona, Task, Tdg, TdgNode
+from lab.turn import Action, Usage
+
+F = "flexible"
+
+
+def node(id: str, kind: str = "fixed", requires: Sequence[str] = (), *paths: Sequence[TdgNode]) -> TdgNode:
+    return TdgNode(id, id, "", kind, tuple(requires), tuple(map(tuple, paths)))  # type: ignore[arg-type]
+
+
+def chain(*nodes: TdgNode) -> Tdg:
+    return Tdg(nodes, tuple((a.id, b.id) for a, b in pairwise(nodes)))
+
+
+def steps(**at: int | None) -> Mapping[str, int | None]:
+    return at
+
+
+# Algorithm 1
+
+
+def test_the_path_with_most_completed_nodes_is_taken() -> None:
+    """a-b-d completes 2 of 3, a-c-d 3 of 3."""
+    tdg = Tdg(tuple(map(node, "abcd")), (("a", "b"), ("b", "d"), ("a", "c"), ("c", "d")))
+    found = align(tdg, steps(a=0, b=None, c=1, d=2))
+    assert (found.path, found.apr, found.not_applicable) == (("a", "c", "d"), 1.0, ("b",))
+
+
+def test_first_tie_more_completed_flexible_nodes() -> None:
+    """Both complete 1 of 1; that b is declared later, longer or later in the run does not help a."""
+    tdg = chain(node("way", "fixed", (), [node("a")], [node("b", F), node("c")]))
+    found = align(tdg, steps(a=0, b=5, c=None))
+    assert found.path == ("b", "c")
+    assert (found.apr, found.ppr) == (1 / 2, 1.0)
+
+
+def test_second_tie_fewer_nodes() -> None:
+    """Each completes one fixed node; b's path is of one node, a's of two."""
+    tdg = chain(node("way", "fixed", (), [node("a"), node("x")], [node("b")]))
+    assert align(tdg, steps(a=0, x=None, b=9)).path == ("b",)
+
+
+def test_third_tie_the_first_completed_node_that_comes_earliest() -> None:
+    """Steps 2, 9 against 3, 4: the first completed node decides (E.2), so 2 wins though 9 is the last."""
+    tdg = chain(node("way", "fixed", (), [node("a"), node("b")], [node("c"), node("d")]))
+    assert align(tdg, steps(a=3, b=4, c=2, d=9)).path == ("c", "d")
+    assert align(tdg, steps(a=2, b=9, c=2, d=8)).path == ("c", "d")
+    assert align(tdg, steps(a=2, b=8, c=8, d=2)).path == ("a", "b")
+
+
+def test_a_run_that_takes_path_b_is_not_punished_for_path_a() -> None:
+    tdg = chain(
+        node("open"), node("way", F, (), [node("a1"), node("a2", F)], [node("b1", F)]), node("end", "fixed", ["way"])
+    )
+    found = align(tdg, steps(open=0, a1=None, a2=None, b1=1, end=2))
+    assert (found.path, found.apr, found.ppr) == (("open", "b1", "end"), 1.0, 1.0)
+    assert found.not_applicable == ("a1", "a2")
+
+
+def test_a_node_whose_required_node_is_not_completed_is_not_completed() -> None:
+    """c needs b, b needs a: with a missing none of three stands; with b missing 1 of 3."""
+    tdg = chain(node("a"), node("b", "fixed", ["a"]), node("c", "fixed", ["b"]))
+    assert align(tdg, steps(a=None, b=1, c=2)).apr == 0
+    assert align(tdg, steps(a=0, b=None, c=2)).apr == 1 / 3
+
+
+def test_any_whole_path_completes_a_node_that_holds_paths() -> None:
+    """`end` needs the whole of one way: half of a and half of b is neither."""
+    tdg = chain(
+        node("way", "fixed", (), [node("a1"), node("a2")], [node("b1"), node("b2")]), node("end", "fixed", ["way"])
+    )
+    assert fulfilled(tdg, steps(a1=0, a2=None, b1=1, b2=None, end=2)) == {"a1", "b1"}
+    assert fulfilled(tdg, steps(a1=0, a2=3, b1=1, b2=None, end=2)) == {"a1", "a2", "b1", "way", "end"}
+
+
+def test_what_a_node_with_paths_requires_its_paths_require() -> None:
+    tdg = chain(node("open"), node("way", "fixed", ["open"], [node("a")], [node("b")]))
+    assert align(tdg, steps(open=None, a=1, b=None)).completed == ()
+
+
+def test_a_requirement_that_goes_in_a_circle_or_leads_nowhere() -> None:
+    circle = Tdg((node("a", "fixed", ["b"]), node("b", "fixed", ["a"]), node("c", "fixed", ["gone"])))
+    assert fulfilled(circle, steps(a=0, b=1, c=2)) == {"c"}
+
+
+def test_paths_within_paths() -> None:
+    """way = x, then (y or z); 2 of 2 by x and z."""
+    tdg = chain(
+        node("way", "fixed", (), [node("x"), node("in", "fixed", (), [node("y")], [node("z", F)])], [node("w")])
+    )
+    found = align(tdg, steps(x=0, y=None, z=1, w=None))
+    assert (found.path, found.apr, found.not_applicable) == (("x", "z"), 1.0, ("y", "w"))
+
+
+def test_a_list_without_edges_is_one_path_and_a_node_without_edges_is_on_every_path() -> None:
+    assert align(Tdg(tuple(map(node, "abc"))), steps(a=0, b=None, c=1)).apr == 2 / 3
+    found = align(Tdg(tuple(map(node, "abc")), (("a", "b"),)), steps(a=None, b=None, c=1))
+    assert (set(found.path), found.apr) == ({"a", "b", "c"}, 1 / 3)
+
+
+def test_graphs_that_have_no_path_are_said_to() -> None:
+    with pytest.raises(ValueError, match="circle"):
+        align(Tdg((node("a"), node("b")), (("a", "b"), ("b", "a"))), {})
+    with pytest.raises(ValueError, match="no unit instruction"):
+        align(Tdg(), {})
+
+
+def test_twenty_nodes_of_three_paths_each() -> None:
+    """3 ** 20 paths: of each node the whole third path was taken, 20 times 2 nodes of 2."""
+    three = [
+        node(f"w{i}", "fixed", (), *[[node(f"w{i}p{p}a"), node(f"w{i}p{p}b", F)] for p in range(3)]) for i in range(20)
+    ]
+    tdg = chain(*three)
+    at = {one.id: 3 * i if "p2" in one.id else None for i, one in enumerate(tdg.walk())}
+    found = align(tdg, at)
+    assert (len(found.path), found.apr, found.ppr) == (40, 1.0, 1.0)
+    assert len(found.not_applicable) == 80
+    assert all("p2" in id for id in found.path)
+
+
+@st.composite
+def graphs(draw: st.DrawFn) -> tuple[Tdg, dict[str, int | None]]:
+    """Small acyclic graphs, some nodes with paths of their own, and when each node was completed."""
+    count = draw(st.integers(1, 5))
+    kinds = st.sampled_from(["fixed", F])
+    nodes = []
+    for i in range(count):
+        held = draw(st.lists(st.integers(1, 2), max_size=3)) if draw(st.booleans()) else []
+        ways = [[node(f"n{i}p{p}{k}", draw(kinds)) for k in range(length)] for p, length in enumerate(held)]
+        nodes.append(node(f"n{i}", draw(kinds), (), *ways))
+    pairs = [(a, b) for a in range(count) for b in range(a + 1, count)]
+    edges = draw(st.lists(st.sampled_from(pairs), unique=True)) if pairs else []
+    tdg = Tdg(tuple(nodes), tuple((f"n{a}", f"n{b}") for a, b in edges))
+    return tdg, {one.id: draw(st.none() | st.integers(0, 4)) for one in tdg.walk()}
+
+
+def every_path(tdg: Tdg) -> list[list[TdgNode]]:
+    """All paths, written out one by one."""
+    after: dict[str, list[str]] = {one.id: [b for a, b in tdg.edges if a == one.id] for one in tdg.nodes}
+    ends = {end for edge in tdg.edges for end in edge}
+    by_id = {one.id: one for one in tdg.nodes}
+
+    def leading(id: str) -> list[list[str]]:
+        return [[id, *rest] for b in after[id] for rest in leading(b)] or [[id]]
+
+    led = {b for _, b in tdg.edges}
+    alone = [one.id for one in tdg.nodes if one.id not in ends]
+    ways = [[*alone, *way] for one in tdg.nodes if one.id in ends - led for way in leading(one.id)] or [alone]
+    found: list[list[TdgNode]] = []
+    for way in ways:
+        whole: list[list[TdgNode]] = [[]]
+        for id in way:
+            own = [list(path) for path in by_id[id].alternatives] or [[by_id[id]]]
+            whole = [[*before, *more] for before in whole for more in own]
+        found += whole
+    return found
+
+
+@given(graphs())
+def test_the_path_is_the_best_of_all_written_out(drawn: tuple[Tdg, dict[str, int | None]]) -> None:
+    tdg, at = drawn
+
+    def rank(path: list[TdgNode]) -> tuple[Any, ...]:
+        done = [one for one in path if at[one.id] is not None]
+        times = sorted(step for one in done if (step := at[one.id]) is not None)
+        return len(done), sum(one.kind == F for one in done), -len(path), [-time for time in times]
+
+    found = align(tdg, at)
+    on = [one for one in tdg.walk() if one.id in found.path]
+    assert rank(on) == max(map(rank, every_path(tdg)))
+    assert 0 <= found.apr <= 1
+    assert sorted([*found.path, *found.not_applicable]) == sorted(o.id for o in tdg.walk() if not o.alternatives)
+
+
+@given(graphs())
+def test_completing_more_never_lowers_what_is_completed(drawn: tuple[Tdg, dict[str, int | None]]) -> None:
+    tdg, at = drawn
+    before = len(align(tdg, at).completed)
+    for id in at:
+        assert len(align(tdg, {**at, id: 0}).completed) >= before
+
+
+def test_the_path_that_is_declared_first() -> None:
+    tdg = Tdg(
+        (node("a"), node("w", "fixed", (), [node("x"), node("y")], [node("z")]), node("b"), node("c")),
+        (("a", "w"), ("a", "b"), ("w", "c"), ("b", "c")),
+    )
+    assert first_path(tdg) == ("a", "x", "y", "c")
+
+
+# Numbers
+
+GRAPH = chain(node("open"), node("way", F, (), [node("a", F)], [node("b"), node("c", F)]), node("end"))
+TASK = Task("shop", "personalized", instruction="Buy it", tdg=GRAPH, traits={"complexity": "low"})
+PLAIN = Task(
+    "plain", "personalized", instruction="Do it", tdg=chain(node("x"), node("y")), traits={"complexity": "high"}
+)
+DOES = [CaseStep(Action("click", at=(10 * i, 0)), Action("click", at=(10 * i, 0)), size=(100, 100)) for i in range(4)]
+
+
+def run(id: str, task: Task = TASK, agent: str = "model:m", **told: Any) -> Case:
+    return Case(id, task, Actor("model", agent), told.pop("acts", DOES), told.pop("status", "completed"), **told)
+
+
+def numbers(*cases: Case) -> dict[tuple[str, str], Number]:
+    return {(one.metric, one.part): one for one in measure(cases, context_of(cases))}
+
+
+ALL = {"open": 0, "a": 1, "b": None, "c": None, "end": 3}
+"""open, a, end: 3 of 3, flexible 1 of 1."""
+HALF = {"open": 0, "a": None, "b": 1, "c": None, "end": None}
+"""open, b of open, b, c, end: 2 of 4 (path a has 1 of 3), flexible 0 of 1."""
+
+
+def test_apr_and_ppr_are_means_over_runs() -> None:
+    found = numbers(run("1", nodes=ALL), run("2", nodes=HALF), run("3"), run("4", PLAIN, nodes={"x": 0, "y": None}))
+    apr, ppr = found["APR", ""], found["PPR", ""]
+    assert apr.value == pytest.approx((3 / 3 + 2 / 4 + 1 / 2) / 3)
+    assert (apr.n, apr.of, apr.left_out) == (3, "runs", (("runs whose nodes nobody has rated", 1),))
+    assert ppr.value == (1 / 1 + 0 / 1) / 2
+    assert dict(ppr.left_out) == {"runs whose nodes nobody has rated": 1, "runs whose path has no flexible node": 1}
+    assert found["APR", "complexity low"].value == (3 / 3 + 2 / 4) / 2
+    assert found["APR", "complexity high"].value == 1 / 2
+    assert ("PPR", "complexity high") not in found
+
+
+def test_a_node_that_nobody_rated_is_not_a_node_that_was_not_completed() -> None:
+    found = numbers(run("1", nodes={"open": 0, "a": 1}), run("2", nodes={"open": 0, "b": 1, "c": 2, "end": 3}))
+    assert found["APR", ""].value == 1
+    assert found["APR", ""].left_out == (("runs with a node on their path that nobody has rated", 1),)
+
+
+def test_completion_time_with_and_without_the_persons_waiting() -> None:
+    """(60 + 100) / 2 and ((60 - 20) + (100 - 0)) / 2."""
+    found = numbers(
+        run("1", seconds=60, waited=20), run("2", seconds=100, waited=0), run("3"), run("4", status="open", seconds=1)
+    )
+    assert found["CT", ""].value == 80
+    assert found["CT without waiting", ""].value == 70
+    assert dict(found["CT", ""].left_out) == {"runs whose source tells no times": 1, "runs that have not ended": 1}
+
+
+def test_cost_per_task_is_of_runs_with_a_known_price() -> None:
+    """(0.02 + 0.04) / 2; one run tells none, one only that of one of its two calls."""
+    tokens = [step._replace(usage=Usage(9, 1, cost=cost)) for step, cost in zip(DOES, (0.5, None), strict=False)]
+    found = numbers(
+        run("1", usage=Usage(cost=0.02)), run("2", usage=Usage(cost=0.04)), run("3", usage=Usage(9, 9)),
+        run("4", usage=Usage(9, 1, cost=0.5), acts=tokens),
+    )  # fmt: skip
+    cpt = found["CPT", ""]
+    assert cpt.value == pytest.approx(0.03)
+    assert (cpt.n, cpt.unit) == (2, "usd")
+    assert dict(cpt.left_out) == {"runs without a known price": 1, "runs whose price is known only in part": 1}
+
+
+def test_later_minus_first_goes_by_attempts_and_then_by_beginning() -> None:
+    """m: attempts 1, 2, 3 take 90, 50, 30: 30 - 90. n: begun on the 1st and 2nd, 40 and 50: 50 - 40. Mean -25."""
+    found = numbers(
+        run("3", attempt=3, seconds=30.0), run("1", attempt=1, seconds=90.0), run("2", attempt=2, seconds=50.0),
+        run("5", agent="n", started="2026-01-02", seconds=50.0),
+        run("4", agent="n", started="2026-01-01", seconds=40.0),
+        run("6", agent="alone", seconds=7.0),
+    )  # fmt: skip
+    change = found["ΔCT", "later minus first"]
+    assert (change.value, change.n, change.of) == (((30 - 90) + (50 - 40)) / 2, 2, "pairs")
+    assert change.left_out == (("runs that are the only one of their agent, task and person", 1),)
+
+
+def test_later_minus_first_never_pairs_two_people_tasks_or_agents() -> None:
+    found = numbers(
+        run("1", seconds=1.0, persona=Persona("p", "P")), run("2", seconds=2.0, persona=Persona("q", "Q")),
+        run("3", PLAIN, seconds=3.0), run("4", agent="n", seconds=4.0),
+    )  # fmt: skip
+    change = found["ΔCT", "later minus first"]
+    assert (change.value, change.undefined) == (None, "no agent did a task for a person twice here")
+
+
+def test_with_minus_without_is_the_mean_over_tasks_and_people() -> None:
+    """3.2: p has 1 - 1/2, q (another person of the same task) 1/2 - 1; their mean is 0. For CT: (30-50 + 20-30) / 2."""
+    with_it = "model+memory:m"
+    found = numbers(
+        run("1", agent=with_it, persona=Persona("p", "P"), nodes=ALL, seconds=30.0),
+        run("2", persona=Persona("p", "P"), nodes=HALF, seconds=50.0),
+        run("3", agent=with_it, persona=Persona("q", "Q"), nodes=HALF, seconds=20.0),
+        run("4", persona=Persona("q", "Q"), nodes=ALL, seconds=30.0),
+        run("5", agent="model:other", nodes=ALL, seconds=10.0), run("6", agent="rule", nodes=ALL, seconds=10.0),
+    )  # fmt: skip
+    name = "with minus without experience"
+    assert (found["ΔAPR", name].value, found["ΔAPR", name].n) == (((1 - 1 / 2) + (1 / 2 - 1)) / 2, 2)
+    assert found["ΔPPR", name].value == ((1 - 0) + (0 - 1)) / 2
+    assert found["ΔCT", name].value == ((30 - 50) + (20 - 30)) / 2
+    assert dict(found["ΔCT", name].left_out) == {
+        "runs without their like on the other side": 1, "runs that tell nothing of experience": 1,
+    }  # fmt: skip
+
+
+def test_several_runs_of_a_side_count_by_their_mean_and_a_memory_has_nothing_at_first() -> None:
+    """With: attempts 2 and 3, (40 + 20) / 2 = 30, not the first's 90; without: (50 + 70) / 2 = 60."""
+    agent = "model+memory:m"
+    found = numbers(
+        *(run(f"w{n}", agent=agent, attempt=n, seconds=s) for n, s in ((1, 90.0), (2, 40.0), (3, 20.0))),
+        run("a", seconds=50.0, attempt=1), run("b", seconds=70.0, attempt=2),
+    )  # fmt: skip
+    assert found["ΔCT", "with minus without experience"].value == 30 - 60
+
+
+def test_a_task_may_say_itself_what_is_with_experience() -> None:
+    def told(experience: str) -> Task:
+        return Task("shop", "personalized", instruction="Buy it", tdg=GRAPH, traits={"experience": experience})
+
+    found = numbers(
+        run("1", told("with"), "Reflexion", seconds=30.0), run("2", told("without"), "Reflexion", seconds=45.0)
+    )
+    assert found["ΔCT", "with minus without experience"].value == -15
+
+
+def test_success_signal_and_both_completion_ratios() -> None:
+    """Success 1 of 2. TCR: of 4 demonstrated taps the runs have 4 and 3. By nodes: of open, a, end 3 and 1."""
+    gold = Case("g", TASK, Actor("human", "h"), DOES, "completed", 1.0)
+    some = [DOES[0], DOES[2]._replace(proposed=Action("wait")), DOES[2], DOES[3]]
+    found = numbers(run("1", score=1.0, nodes=ALL), run("2", score=0.5, nodes=HALF, acts=some), gold, run("3", PLAIN))
+    assert (found["Success Signal", ""].value, found["Success Signal", ""].n) == (1 / 2, 2)
+    assert found["TCR", ""].value == (4 / 4 + 3 / 4) / 2
+    assert found["TCR by nodes", ""].value == (3 / 3 + 1 / 3) / 2
+    assert dict(found["TCR", ""].left_out) == {"demonstrations themselves": 1, "runs of tasks that nobody has shown": 1}
+    assert found["APR", ""].left_out == (("demonstrations themselves", 1), ("runs whose nodes nobody has rated", 1))
+
+
+def test_nothing_is_undefined_without_a_reason_and_no_reason_comes_with_a_number() -> None:
+    for cases in ([], [run("1")], [run("1", nodes=ALL, seconds=1.0)]):
+        for one in measure(cases, context_of(cases)):
+            assert (one.value is None) == bool(one.undefined)
+            assert (one.value is None) == (one.n == 0)
