@@ -62,8 +62,10 @@ class Pair(NamedTuple):
 
 def act_of(action: Action, size: Point | None, target: str = "", reply: str = "", *, held: bool = False) -> Act:
     """An action as it is compared: `size` is its screen's in pixels, `target` the name of what lies under it."""
-    at = action.at or _middle(action)
+    at, kind = action.at or _middle(action), action.kind
     text = action.text or ""
+    if kind == "drag" and action.at == action.to:
+        kind = "long_press"  # as sources write it that have no other word
     if action.kind == "open_app":
         text = action.app or text
     elif action.kind == "status":
@@ -71,7 +73,7 @@ def act_of(action: Action, size: Point | None, target: str = "", reply: str = ""
     elif action.kind == "other" or (action.kind in _POINTED and at is None):
         text = text if action.raw is None else repr(action.raw)
     return Act(
-        action.kind, _folded(target), _part(at, size), _part(action.to, size), _way(action), _folded(text),
+        kind, _folded(target), _part(at, size), _part(action.to, size), _way(action), _folded(text),
         _folded(reply), held,
     )  # fmt: skip
 
@@ -184,7 +186,8 @@ def _inner(left: Sequence[Act], right: Sequence[Act]) -> list[Pair]:
                 cost = row[other] = unlike(act, other)
             paired, alone, beside = above[j - 1] + cost, above[j] + GAP, here[j - 1] + GAP
             best = min(paired, alone, beside)
-            here[j], way[j] = best, 0 if best == paired else 1 if best == alone else 2
+            # Of ways that cost the same, the one that pairs steps as early as it can: it is read from the beginning.
+            here[j], way[j] = best, 1 if best == alone else 2 if best == beside else 0
         ways.append(way)
         above = here
     return _back(ways, left, right, known)

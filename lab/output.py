@@ -224,7 +224,9 @@ def schemas() -> dict[str, Any]:
     from annotators.metrics.marks import Marks
     from lab.agents.process_lines import FromProgram, ToProgram
     from lab.commands.attempts import BatchResult
+    from lab.commands.comparing import Comparison
     from lab.commands.devices import DeviceLine
+    from lab.commands.listing import RunTable
     from lab.commands.metrics_told import Measured
     from lab.commands.reviews_told import (
         Exported,
@@ -255,6 +257,8 @@ def schemas() -> dict[str, Any]:
         "fork": RunResult,
         "family": list[KinLine],
         "traces": list[TraceLine],
+        "runs": RunTable,
+        "compare": Comparison,
         "show": Shown,
         "import": ImportResult,
         "metrics": Measured,

@@ -4,19 +4,13 @@ from __future__ import annotations
 
 from textual.content import Content
 
-from screens.compare.sides import Compared, Side
+from screens.compare.sides import Compared, Side, sign_of
 from screens.describe import one_line
 from screens.lines import Lines
 
 MUTED = "$foreground-muted"
 _BAR = " │ "
 _GUTTER = 3
-
-
-def sign_of(compared: Compared, index: int) -> str:
-    """What a pair is: `=` the same, `≠` other steps, `←` and `→` a step of the left or the right run alone."""
-    pair = compared.pairs[index]
-    return "=" if pair.same else "←" if pair.right is None else "→" if pair.left is None else "≠"
 
 
 class Pairs(Lines):

@@ -94,10 +94,21 @@ class Compared(NamedTuple):
         pair = self.pairs[index]
         return _words(self.left, pair.left), _words(self.right, pair.right)
 
+    def is_end(self, index: int) -> bool:
+        """Whether a pair is that of the runs' ends."""
+        pair = self.pairs[index]
+        return pair.left == self.left.steps or pair.right == self.right.steps
+
     def swapped(self) -> Compared:
         """The same with its sides changed."""
         pairs = [Pair(pair.right, pair.left, pair.same) for pair in self.pairs]
         return Compared(self.right, self.left, pairs, self.starts)
+
+
+def sign_of(compared: Compared, index: int) -> str:
+    """What a pair is: `=` the same, `≠` other steps, `←` and `→` a step of the left or the right run alone."""
+    pair = compared.pairs[index]
+    return "=" if pair.same else "←" if pair.right is None else "→" if pair.left is None else "≠"
 
 
 def compare(store: Store, left: str, right: str) -> Compared:
