@@ -41,9 +41,10 @@ class Number(msgspec.Struct, frozen=True, omit_defaults=True):
 class Terms(NamedTuple):
     """What a person may set of how numbers are made; each is told beside the numbers that it changed.
 
-    `step_budget` is in golden steps (MemGUI: 2.5 or 3 times), `token_budget` in tokens a run. `rule_weight` is
-    KnowU's lambda where a task has none of its own. `embed` turns texts into vectors (FingerTip's Sim1), `embedder`
-    is its name. `profiles` are KnowU's profiles by role, for imported runs that do not carry their persona.
+    `step_budget` is in golden steps (MemGUI A.9.6: 1.4, and one step more), `token_budget` in tokens a run,
+    `golden_tokens` in tokens a golden step (MemGUI A.9.6: 9,507). `rule_weight` is KnowU's lambda where a task has
+    none of its own. `embed` turns texts into vectors (FingerTip's Sim1), `embedder` is its name. `profiles` are
+    KnowU's profiles by role, for imported runs that do not carry their persona.
     """
 
     step_budget: float | None = None
@@ -52,6 +53,7 @@ class Terms(NamedTuple):
     embed: Callable[[Sequence[str]], Sequence[Sequence[float]]] | None = None
     embedder: str = ""
     profiles: Mapping[str, Mapping[str, object]] = {}
+    golden_tokens: float | None = None
 
 
 DEFAULTS = Terms()

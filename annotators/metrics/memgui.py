@@ -1,13 +1,184 @@
-"""memgui: not measured yet."""
+"""MemGUI-Bench's numbers (A.6): success, retention and its ratio to standard tasks, recovery over attempts, economy.
+
+A *task* is one agent's attempts at one task. Of the first attempts: SR = share of tasks that succeeded; IRR = mean rate
+over tasks that need memory (`memgui_irr`); MTPR = SR of memory tasks / SR of standard tasks. Over k attempts: pass@k =
+share of tasks that succeeded in any of the first k; FRR = sum over i = 2..k of w_i R_i / N_failed, where R_i tasks
+succeeded for the first time on attempt i, w_i = 1 / (i - 1), and N_failed failed on the first attempt.
+
+The published script (realtime_metrics.py) computes otherwise, told as `script`: what nobody judged has failed; IRR is
+the mean of rates above 0 alone (and reads a column that session tables do not have, so it prints 0 there); MTPR and FRR
+are 0 where they are undefined; w_i = 1 / 2^(i - 2), which is another number from attempt 4 on; steps are the log's
+`total_steps`, one less than its actions; the step ratio of k attempts takes the first attempt's steps; time and cost a
+step are totals over totals, at $1.25 and $10 a million tokens whatever the model. The table's own columns `step_ratio`
+(1 where the agent ended by itself, else steps / 50) and `total_token_cost` ($0.01 and $0.03 a thousand tokens) are told
+under these names.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
-from annotators.metrics import Context, Number
+from msgspec.structs import replace
+
+from annotators.metrics import Context, Number, Tally, Terms
+from annotators.metrics.memgui_economy import economy
+from annotators.metrics.memgui_irr import analysed, percentage
+from annotators.metrics.memgui_numbers import PAPER, Out, more, number
+from annotators.metrics.memgui_tries import Chain, apps_of, chains_of, difficulty_of
 from lab.case import Case
+
+DIFFICULTIES = ("easy", "medium", "hard")
+_ALL = ("SR", "IRR", "MTPR", "FRR", "Step Ratio", "Time/Step", "Cost/Step")
 
 
 def measure(cases: Sequence[Case], context: Context) -> list[Number]:
-    """Nothing yet."""
-    return []
+    """The numbers of one group of runs: over all tasks, by difficulty, by number of apps."""
+    out = Tally()
+    chains = chains_of(cases, context.terms, out)
+    if not chains:
+        why = "no run of an agent that can be measured"
+        return [Number(PAPER, name, None, "share", 0, "tasks", left_out=out.told, undefined=why) for name in _ALL]
+    most = max(max(chain.tries) for chain in chains)
+    numbers = [
+        *learning("", chains, most, out.told),
+        *_ratio(chains, out.told),
+        *recovery(chains, most, out.told),
+        *economy(chains, 1, out.told),
+        *(economy(chains, most, out.told) if most > 1 else ()),
+    ]
+    for difficulty in DIFFICULTIES:
+        some = [chain for chain in chains if difficulty_of(chain.case) == difficulty]
+        numbers.extend(learning(difficulty, some, most, out.told) if some else ())
+    for apps in sorted({apps_of(chain.case) for chain in chains} - {0}):
+        some = [chain for chain in chains if apps_of(chain.case) == apps]
+        numbers.extend(learning(f"{apps} app{'' if apps == 1 else 's'}", some, most, out.told))
+    return _limited(numbers, context.terms)
+
+
+def learning(part: str, chains: Sequence[Chain], most: int, out: Out) -> Iterable[Number]:
+    """SR, IRR, and success within k attempts."""
+    yield from _success(part, chains, out)
+    yield from _retention(part, chains, out)
+    for k in range(2, most + 1):
+        yield from _within(part, chains, k, out)
+
+
+def _success(part: str, chains: Sequence[Chain], out: Out) -> Iterable[Number]:
+    tally = Tally()
+    judged = tally.kept(chains, _unjudged)
+    values = [float(chain.tries[1].done is True) for chain in judged]
+    yield number("SR", "share", values, part, "paper", out + tally.told, "no first attempt is judged")
+    yield number("SR", "share", [float(chain.done_at(1) is not None) for chain in chains], part, "script", out)
+
+
+def _unjudged(chain: Chain) -> str:
+    if chain.first is None:
+        return "no first attempt"
+    return "nobody has judged its success" if chain.first.done is None else ""
+
+
+def _retention(part: str, chains: Sequence[Chain], out: Out) -> Iterable[Number]:
+    """IRR over memory tasks; where no failed task is rated, its successes alone, which count 1, say nothing."""
+    tally = Tally()
+    asked = tally.kept(chains, _no_memory)
+    left = out + tally.told
+    rated = [chain.tries[1] for chain in tally.kept(asked, lambda chain: chain.tries[1].irr.why)]
+    values = [one.irr.value for one in rated if one.irr.value is not None]
+    why = "no task is known to need memory" if not asked else "no task is rated"
+    if values and len(rated) < len(asked) and all(one.done for one in rated):
+        values, why = [], "no failed task is rated, and those that succeeded count 1"
+    yield number("IRR", "share", values, part, "paper", out + tally.told, why)
+    shares = [percentage(chain.tries[1].case) for chain in asked]
+    above = [share for chain, share in zip(asked, shares, strict=True) if share and not chain.tries[1].beyond]
+    left = more(left, "its rate is 0 or missing", len(asked) - len(above))
+    yield number("IRR", "share", above, part, "script", left, "no rate above 0 came with the runs: it prints 0")
+
+
+def _no_memory(chain: Chain) -> str:
+    if chain.first is None:
+        return "no first attempt"
+    if chain.memory == "no":
+        return "a standard task"
+    case = chain.first.case
+    known = chain.memory == "yes" or case.task.units or analysed(case)
+    return "" if known else "not known whether it needs memory"
+
+
+def _within(part: str, chains: Sequence[Chain], k: int, out: Out) -> Iterable[Number]:
+    """pass@k: a task that failed and was tried fewer than k times counts as failed, and is told."""
+    tally = Tally()
+    judged = tally.kept(chains, lambda chain: _undecided(chain, k))
+    values = [float(chain.done_at(k) is not None) for chain in judged]
+    short = sum(chain.done_at(k) is None and len([i for i in chain.tries if i <= k]) < k for chain in judged)
+    note = f"{short} failed in fewer attempts" if short else ""
+    yield number(f"pass@{k}", "share", values, part, "paper", out + tally.told, "no attempt is judged", note)
+    values = [float(chain.done_at(k) is not None) for chain in chains]
+    yield number(f"pass@{k}", "share", values, part, "script", out)
+
+
+def _undecided(chain: Chain, k: int) -> str:
+    if chain.done_at(k) is not None or all(one.done is False for i, one in chain.tries.items() if i <= k):
+        return ""
+    return "nobody has judged its success"
+
+
+def _ratio(chains: Sequence[Chain], out: Out) -> Iterable[Number]:
+    """MTPR, by the paper and as the script has it, for which all that needs no memory is standard."""
+    tally = Tally()
+    told = tally.kept(chains, lambda chain: "" if chain.memory else "not known whether it needs memory")
+    judged = tally.kept(told, _unjudged)
+    memory = [chain.tries[1].done is True for chain in judged if chain.memory == "yes"]
+    standard = [chain.tries[1].done is True for chain in judged if chain.memory == "no"]
+    why = _no_ratio(memory, standard)
+    value = None if why else (sum(memory) / len(memory)) / (sum(standard) / len(standard))
+    n = len(memory) + len(standard)
+    yield Number(PAPER, "MTPR", value, "ratio", n, "tasks", "", "paper", out + tally.told, why)
+    needs = [chain.done_at(1) is not None for chain in chains if chain.memory == "yes"]
+    rest = [chain.done_at(1) is not None for chain in chains if chain.memory != "yes"]
+    if not told:
+        why = "no task says whether it needs memory"
+        yield Number(PAPER, "MTPR", None, "ratio", 0, "tasks", "", "script", out, why)
+        return
+    value = (sum(needs) / len(needs)) / (sum(rest) / len(rest)) if needs and any(rest) else 0.0
+    note = "0 stands for undefined" if not any(rest) else ""
+    yield Number(PAPER, "MTPR", value, "ratio", len(chains), "tasks", "", "script", out, note=note)
+
+
+def _no_ratio(memory: Sequence[bool], standard: Sequence[bool]) -> str:
+    """Why there is no ratio of their success; empty where there is one."""
+    if not memory:
+        return "no memory task is judged"
+    if not standard:
+        return "no standard task is judged"
+    return "" if any(standard) else "no standard task succeeded"
+
+
+def recovery(chains: Sequence[Chain], most: int, out: Out) -> Iterable[Number]:
+    """FRR over k = `most` attempts: recovering on attempt 2 weighs 1, on 3 a half, on 4 a third (script: a fourth)."""
+    tally = Tally()
+    judged = tally.kept(chains, _unjudged)
+    failed = [chain for chain in judged if chain.tries[1].done is False]
+    why = "no task failed on its first attempt" if not failed else "no task was tried again" if most < 2 else ""
+    got = sum(1 / (at - 1) for chain in failed if (at := chain.done_at(most)))
+    untried = sum(len(chain.tries) < 2 for chain in failed)
+    note = f"k = {most}" + (f"; {untried} of {len(failed)} were not tried again" if untried else "")
+    value = None if why else got / len(failed)
+    yield Number(PAPER, "FRR", value, "share", len(failed), "tasks", "", "paper", out + tally.told, why, note)
+    lost = [chain for chain in chains if chain.done_at(1) is None]
+    got = sum(1 / 2 ** (at - 2) for chain in lost if (at := chain.done_at(most)))
+    value = got / len(lost) if lost else 0.0
+    yield Number(PAPER, "FRR", value, "share", len(lost), "tasks", "", "script", out, note=f"k = {most}")
+
+
+def _limited(numbers: Iterable[Number], terms: Terms) -> list[Number]:
+    """The numbers, each with the budget beyond which an attempt has failed."""
+    limits = [
+        f"more than floor({terms.step_budget:g} x golden + 1) steps" if terms.step_budget is not None else "",
+        f"more than {terms.golden_tokens:g} tokens a golden step" if terms.golden_tokens is not None else "",
+        f"more than {terms.token_budget} tokens" if terms.token_budget is not None else "",
+    ]
+    limit = " or ".join(told for told in limits if told)
+    if not limit:
+        return list(numbers)
+    said = f"failed, with IRR 0: {limit}"
+    return [replace(one, note="; ".join(text for text in (one.note, said) if text)) for one in numbers]

@@ -1,0 +1,110 @@
+"""What success cost by MemGUI-Bench (A.6.3): step ratio, time and cost a step; and what its script and table say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from annotators.metrics import Number, Tally
+from annotators.metrics.memgui_numbers import PAPER, Out, number
+from annotators.metrics.memgui_tries import Chain, Try
+
+IN, OUT = 1.25, 10.0
+"""US dollars a million tokens, in the script's cost of a step."""
+TABLE_IN, TABLE_OUT = 10.0, 30.0
+"""The same in the table's `total_token_cost`."""
+TABLE_MOST = 50
+"""The table's `step_ratio` of an agent that did not end by itself is its steps over these."""
+
+
+def economy(chains: Sequence[Chain], k: int, out: Out) -> Iterable[Number]:
+    """The numbers over the first k attempts of each task; `part` is empty for the first alone."""
+    part = "" if k == 1 else f"pass@{k}"
+    tries = [one for chain in chains for attempt, one in chain.tries.items() if attempt <= k]
+    yield from _step_ratio(chains, k, part, out)
+    yield from _time(tries, part, out)
+    yield from _cost(tries, part, out)
+    yield from _table(tries, part, out)
+
+
+def _step_ratio(chains: Sequence[Chain], k: int, part: str, out: Out) -> Iterable[Number]:
+    """Steps / golden steps of tasks that succeeded: of the attempt that did (script: of the first one)."""
+    tally = Tally()
+    passed = tally.kept(chains, lambda chain: "" if chain.done_at(k) is not None else "did not succeed")
+    known = tally.kept(passed, lambda chain: "" if chain.golden else "no golden steps")
+    why = "no task succeeded" if not passed else "no golden steps are known"
+    left = out + tally.told
+    paper = [chain.tries[chain.done_at(k) or 1].steps / (chain.golden or 1) for chain in known]
+    yield number("Step Ratio", "ratio", paper, part, "paper", left, why)
+    script = [(chain.first.script_steps if chain.first else 0.0) / (chain.golden or 1) for chain in known]
+    yield number("Step Ratio", "ratio", script, part, "script", left, why)
+
+
+def _time(tries: Sequence[Try], part: str, out: Out) -> Iterable[Number]:
+    """Seconds a step, those in which a person was waited for taken off."""
+    tally = Tally()
+    timed = tally.kept(tries, lambda one: "no steps" if not one.steps else "" if _seconds(one) else "no times")
+    values = [_seconds(one) / one.steps for one in timed]
+    yield number("Time/Step", "seconds", values, part, "paper", out + tally.told, "no run has times", of="attempts")
+    stepped = [one for one in tries if one.script_steps > 0]
+    total = sum(one.told("total_time") or one.case.seconds or 0.0 for one in stepped)
+    yield _pooled("Time/Step", "seconds", total, stepped, part, out, "no run has times")
+
+
+def _seconds(one: Try) -> float:
+    """0 where its source has no times."""
+    return max(0.0, (one.case.seconds or 0.0) - (one.case.waited or 0.0))
+
+
+def _cost(tries: Sequence[Try], part: str, out: Out) -> Iterable[Number]:
+    tally = Tally()
+    priced = tally.kept(
+        tries, lambda one: "no steps" if not one.steps else "" if _price(one) is not None else "no price"
+    )
+    values = [(_price(one) or 0.0) / one.steps for one in priced]
+    yield number("Cost/Step", "usd", values, part, "paper", out + tally.told, "no run's cost is known", of="attempts")
+    stepped = [one for one in tries if one.script_steps > 0]
+    total = sum(_at(one, IN, OUT) for one in stepped)
+    yield _pooled("Cost/Step", "usd", total, stepped, part, out, "no run's tokens are known")
+
+
+def _price(one: Try) -> float | None:
+    return one.case.usage.cost if one.case.usage else None
+
+
+def _at(one: Try, price_in: float, price_out: float) -> float:
+    """What a run would cost at these prices a million tokens; tokens that are not told count 0, as in the script.
+
+    The table keeps tokens as means a step, cut to whole numbers.
+    """
+    sent, said = one.told("avg_prompt_tokens"), one.told("avg_completion_tokens")
+    usage = one.case.usage
+    sent = (usage.prompt_tokens or 0 if usage else 0) if sent is None else sent * one.script_steps
+    said = (usage.completion_tokens or 0 if usage else 0) if said is None else said * one.script_steps
+    return (sent * price_in + said * price_out) / 1e6
+
+
+def _pooled(metric: str, unit: str, total: float, tries: Sequence[Try], part: str, out: Out, why: str) -> Number:
+    steps = sum(one.script_steps for one in tries)
+    value = total / steps if total and steps else None
+    told = "" if value is not None else why
+    return Number(PAPER, metric, value, unit, len(tries), "attempts", part, "script", out, told)  # type: ignore[arg-type]
+
+
+def _table(tries: Sequence[Try], part: str, out: Out) -> Iterable[Number]:
+    """The session table's own columns, taken from it or computed as it does."""
+    ratios = [_table_ratio(one) for one in tries if one.steps]
+    yield number("csv step_ratio", "ratio", ratios, part, "script", out, "no run has steps", of="attempts")
+    costs = [cost for one in tries if (cost := _table_cost(one))]
+    yield number("csv total_token_cost", "usd", costs, part, "script", out, "no run's tokens are known", of="attempts")
+
+
+def _table_ratio(one: Try) -> float:
+    told = one.told("step_ratio")
+    if told is not None:
+        return told
+    return 1.0 if one.case.status == "completed" else one.script_steps / TABLE_MOST
+
+
+def _table_cost(one: Try) -> float:
+    told = one.told("total_token_cost")
+    return _at(one, TABLE_IN, TABLE_OUT) if told is None else told

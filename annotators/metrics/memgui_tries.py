@@ -1,0 +1,170 @@
+"""Attempts at a task as MemGUI-Bench counts them: judged, within their budget, in the order they were made."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from annotators.metrics import Tally, Terms
+from annotators.metrics.memgui_irr import Irr, irr_of
+from lab.case import Case
+
+DONE = 0.99
+"""A score above it is a success; the benchmark's own are 0 and 1."""
+TABLE = "results.csv"
+"""The verdict that keeps a session's table row: its columns are what the published script computes with."""
+_YES = {"yes": "yes", "no": "no", "y": "yes", "n": "no", "true": "yes", "false": "no"}
+
+
+class Try(NamedTuple):
+    """One attempt. `done` is None where nobody has judged it; `beyond` says that it went beyond its budget."""
+
+    case: Case
+    done: bool | None
+    beyond: bool
+    irr: Irr
+
+    @property
+    def steps(self) -> int:
+        return len(self.case.steps)
+
+    def told(self, column: str) -> float | None:
+        """What the session's table says in a column of numbers."""
+        verdict = self.case.verdict(TABLE)
+        value = verdict.extra.get(column) if verdict else None
+        try:
+            number = float(value) if isinstance(value, str | int | float) else math.nan
+        except ValueError:
+            return None
+        return number if math.isfinite(number) else None
+
+    @property
+    def script_steps(self) -> float:
+        """The log's `total_steps`: one less than its actions."""
+        told = self.told("total_steps")
+        return max(self.steps - 1, 0) if told is None else told
+
+
+class Chain(NamedTuple):
+    """The attempts of one agent at one task, by their number from 1."""
+
+    tries: Mapping[int, Try]
+
+    @property
+    def case(self) -> Case:
+        return next(iter(self.tries.values())).case
+
+    @property
+    def first(self) -> Try | None:
+        return self.tries.get(1)
+
+    @property
+    def memory(self) -> str:
+        return memory_of(self.case)
+
+    @property
+    def golden(self) -> int | None:
+        return self.case.task.shortest
+
+    def done_at(self, most: int) -> int | None:
+        """The number of the first attempt that succeeded, of the first `most`."""
+        return next((number for number in sorted(self.tries) if number <= most and self.tries[number].done), None)
+
+
+def chains_of(cases: Sequence[Case], terms: Terms, out: Tally) -> list[Chain]:
+    """The attempts of agents, task by task.
+
+    The same attempt of the same task and agent that was made more than once (another session, a second study) begins
+    another chain: the first ones of each number belong together, then the second ones.
+    """
+    rates = _rates(cases)
+    chains: dict[tuple[object, ...], dict[int, Try]] = {}
+    for case in out.kept(cases, lambda case: _why_not(case, terms, rates)):
+        key = (case.agent.id, case.source.model if case.source else "", case.task.id, _persona(case))
+        place = 0
+        while case.attempt in chains.setdefault((*key, place), {}):
+            place += 1
+        chains[(*key, place)][case.attempt] = _try(case, terms, rates)
+    return [Chain(dict(sorted(tries.items()))) for tries in chains.values()]
+
+
+def memory_of(case: Case) -> str:
+    """`yes` where its task needs memory, `no` where not: by its trait, else, of our own tasks, by its units."""
+    told = _YES.get(case.task.traits.get("memory", "").lower(), "")
+    if told or case.source is not None:
+        return told
+    return "yes" if case.task.units else "no"
+
+
+def difficulty_of(case: Case) -> str:
+    """easy: 1 to 20 golden steps, medium: to 40, hard: more; where they are not known, what the task's trait says."""
+    golden = case.task.shortest
+    if golden is not None:
+        return "easy" if golden <= 20 else "medium" if golden <= 40 else "hard"
+    return case.task.traits.get("difficulty", "").lower()
+
+
+def apps_of(case: Case) -> int:
+    """How many apps its task takes; 0 where that is not told."""
+    told = case.task.traits.get("num_apps", "")
+    return len(case.task.apps) or (int(told) if told.isascii() and told.isdigit() else 0)
+
+
+def tokens_of(case: Case) -> int | None:
+    """Tokens sent and answered in the whole run; None where neither is told."""
+    usage = case.usage
+    if usage is None or (usage.prompt_tokens is None and usage.completion_tokens is None):
+        return None
+    return (usage.prompt_tokens or 0) + (usage.completion_tokens or 0)
+
+
+def _persona(case: Case) -> str:
+    return case.persona.id if case.persona else case.task.persona
+
+
+def _why_not(case: Case, terms: Terms, rates: Mapping[str, float]) -> str:
+    if case.gold:
+        return "a demonstration"
+    if case.status == "open":
+        return "not ended"
+    if case.task.shortest is None and (terms.step_budget is not None or terms.golden_tokens is not None):
+        return "no golden steps, so no budget"
+    if terms.golden_tokens is not None and case.agent.id not in rates:
+        return "its agent's tokens are not known"
+    if terms.token_budget is not None and tokens_of(case) is None:
+        return "its tokens are not known"
+    return ""
+
+
+def _try(case: Case, terms: Terms, rates: Mapping[str, float]) -> Try:
+    score = case.marks.get("success", case.score)
+    beyond = _beyond(case, terms, rates)
+    done = False if beyond else None if score is None else score > DONE
+    return Try(case, done, beyond, Irr(0.0) if beyond else irr_of(case, done))
+
+
+def _beyond(case: Case, terms: Terms, rates: Mapping[str, float]) -> bool:
+    """A.9.6: more steps than floor(budget x golden + 1), or steps x the agent's tokens a step above golden x budget."""
+    golden = case.task.shortest or 0
+    if terms.step_budget is not None and len(case.steps) > step_limit(golden, terms.step_budget):
+        return True
+    if terms.golden_tokens is not None and len(case.steps) * rates[case.agent.id] > golden * terms.golden_tokens:
+        return True
+    return terms.token_budget is not None and (tokens_of(case) or 0) > terms.token_budget
+
+
+def step_limit(golden: int, budget: float) -> int:
+    """The most steps that a task may take; rounded first, since 1.4 x 5 is not quite 7 to a machine."""
+    return math.floor(round(golden * budget + 1, 9))
+
+
+def _rates(cases: Iterable[Case]) -> dict[str, float]:
+    """Each agent's tokens a step, over its runs whose tokens are known."""
+    sums: dict[str, tuple[int, int]] = {}
+    for case in cases:
+        tokens = tokens_of(case)
+        if tokens is not None and case.steps:
+            before = sums.get(case.agent.id, (0, 0))
+            sums[case.agent.id] = (before[0] + tokens, before[1] + len(case.steps))
+    return {agent: tokens / steps for agent, (tokens, steps) in sums.items()}

@@ -1,0 +1,321 @@
+"""MemGUI-Bench's numbers, worked out by hand, beside what its script and its table compute."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from annotators.metrics import Number, Tally, Terms, context_of
+from annotators.metrics.memgui import measure
+from annotators.metrics.memgui_irr import irr_of, rate
+from annotators.metrics.memgui_tries import chains_of, difficulty_of, memory_of, step_limit
+from lab.case import Case, CaseStep
+from lab.records import Verdict
+from lab.task import Actor, InformationUnit, Task
+from lab.trace import Source
+from lab.turn import Action, Usage
+
+CLICK = CaseStep(Action("click"), Action("click"))
+
+
+def case(
+    task: str = "T",
+    steps: int = 4,
+    *,
+    score: float | None = 1.0,
+    memory: str = "yes",
+    golden: int | None = 10,
+    **more: Any,
+) -> Case:
+    """A run of the benchmark: its task needs memory unless told otherwise."""
+    traits = {"memory": memory} if memory else {}
+    design = Task(
+        task,
+        "general",
+        instruction="Do it",
+        golden_steps=golden,
+        traits=more.pop("traits", traits),
+        **more.pop("of", {}),
+    )
+    held = Case(task, design, Actor("model", "m"), [CLICK] * steps, "completed", score=score, source=Source("memgui"))
+    return held._replace(**more)
+
+
+def analysis(method: str | None, **fields: Any) -> Verdict:
+    return Verdict("irr", extra={**({"evaluation_method": method} if method else {}), **fields})
+
+
+def seen(total: int, used: int, percent: float) -> Verdict:
+    return analysis("llm_analysis", total_information_units=total, correctly_used_units=used, irr_percentage=percent)
+
+
+def numbers(*cases: Case, **terms: Any) -> dict[tuple[str, str, str], Number]:
+    told = measure(cases, context_of(cases, Terms(**terms)))
+    keyed: dict[tuple[str, str, str], Number] = {(n.metric, n.part, n.version): n for n in told}
+    assert len(keyed) == len(told)
+    for number in told:
+        assert number.paper == "memgui"
+        assert (number.value is None) == bool(number.undefined), number
+    return keyed
+
+
+def test_success_leaves_out_what_nobody_judged_and_the_script_counts_it_as_failed() -> None:
+    told = numbers(case("A"), case("B", score=0.0), case("C", score=None), case("D", agent=Actor("human", "P1")))
+    paper, script = told["SR", "", "paper"], told["SR", "", "script"]
+    assert (paper.value, paper.n) == (1 / 2, 2)
+    assert paper.left_out == (("a demonstration", 1), ("nobody has judged its success", 1))
+    assert (script.value, script.n, script.left_out) == (1 / 3, 3, (("a demonstration", 1),))
+    assert numbers(case(marks={"success": 0.0}))["SR", "", "paper"].value == 0.0
+
+
+def test_nothing_to_measure_says_so() -> None:
+    told = numbers(case(agent=Actor("human", "P1")), case(status="open"))
+    assert told["SR", "", ""].undefined == "no run of an agent that can be measured"
+    assert told["FRR", "", ""].left_out == (("a demonstration", 1), ("not ended", 1))
+
+
+UNITS = tuple(InformationUnit(f"u{i}", f"unit {i}") for i in range(9))
+
+
+def test_the_four_rules_of_retention() -> None:
+    seven = {unit.id: "correct" if i < 7 else "wrong" for i, unit in enumerate(UNITS)}
+    rated = case(of={"units": UNITS}, units=seven, score=0.0)
+    assert irr_of(rated, True).value == 1.0  # success
+    assert irr_of(rated, False).value == 7 / 9  # explicit output: 7 of 9
+    implicit = tuple(InformationUnit(unit.id, unit.name, explicit=False) for unit in UNITS)
+    assert rate(implicit, seven).value == 0.0  # type: ignore[arg-type]  # a decision that came out wrong
+    assert rate(UNITS, {unit.id: "missing" for unit in UNITS}).value == 0.0  # failed early
+    mixed = (*UNITS[:3], *implicit[3:])
+    assert rate(mixed, seven).value == 3 / 9  # type: ignore[arg-type]
+    assert rate(UNITS, {"u0": "correct"}).why == "not all its information units are rated"
+    assert irr_of(rated, None).why == "nobody has judged its success"
+
+
+@pytest.mark.parametrize(
+    ("verdict", "value", "why"),
+    [
+        (seen(9, 7, 78), 7 / 9, ""),  # the exact share goes before the whole percentage
+        (seen(9, 0, 0), 0.0, ""),
+        (analysis(None, irr_percentage=40), 0.4, ""),
+        (analysis("llm_analysis", total_information_units=0, correctly_used_units=0, irr_percentage=50), 0.5, ""),
+        (
+            analysis("llm_analysis", total_information_units="9", irr_percentage="78"),
+            None,
+            "the source's analysis names no",
+        ),
+        (analysis("analysis_failed", irr_percentage=0), None, "the source's analysis: analysis_failed"),
+        (analysis("no_step_descriptions", irr_percentage=0), None, "the source's analysis: no_step_descriptions"),
+        (analysis("evaluation_error", irr_percentage=0), None, "the source's analysis: evaluation_error"),
+        (analysis("not_evaluated"), None, "the source's analysis: not_evaluated"),
+        (analysis("skipped_non_memory_task"), None, "the source's analysis: skipped_non_memory_task"),
+        (None, None, "nobody has rated"),
+    ],
+    ids=str,
+)
+def test_which_of_the_sources_analyses_count(verdict: Verdict | None, value: float | None, why: str) -> None:
+    irr = irr_of(case(score=0.0, verdicts=[verdict] if verdict else []), False)
+    assert irr.value == value
+    assert irr.why.startswith(why)
+
+
+def test_retention_is_over_memory_tasks_and_the_scripts_drops_zeros() -> None:
+    told = numbers(
+        case("A"),  # 1
+        case("B", score=0.0, verdicts=[seen(9, 7, 78)]),  # 7/9
+        case("C", score=0.0, verdicts=[seen(4, 0, 0)]),  # 0
+        case("D", score=0.0, verdicts=[analysis("analysis_failed", irr_percentage=0)]),
+        case("E", memory="no"),
+        case("F", memory=""),
+    )
+    paper, script = told["IRR", "", "paper"], told["IRR", "", "script"]
+    assert paper.value == pytest.approx((1 + 7 / 9 + 0) / 3)
+    assert dict(paper.left_out) == {
+        "a standard task": 1,
+        "not known whether it needs memory": 1,
+        "the source's analysis: analysis_failed": 1,
+    }
+    assert (script.value, script.n) == (0.78, 1)
+    assert dict(script.left_out)["its rate is 0 or missing"] == 3
+
+
+def test_successes_alone_are_no_retention_rate() -> None:
+    told = numbers(case("A"), case("B", score=0.0))
+    assert told["IRR", "", "paper"].undefined == "no failed task is rated, and those that succeeded count 1"
+    assert numbers(case("A"), case("B"))["IRR", "", "paper"].value == 1.0
+    assert numbers(case(memory="no"))["IRR", "", "paper"].undefined == "no task is known to need memory"
+
+
+def test_the_ratio_of_memory_to_standard_tasks() -> None:
+    told = numbers(
+        case("A"), case("B", score=0.0), case("C", score=0.0), case("D", score=0.0),  # 1/4
+        case("E", memory="no"), case("F", memory="no", score=0.0),  # 1/2
+    )  # fmt: skip
+    assert told["MTPR", "", "paper"].value == told["MTPR", "", "script"].value == (1 / 4) / (1 / 2)
+    hopeless = numbers(case("A"), case("E", memory="no", score=0.0))
+    assert hopeless["MTPR", "", "paper"].undefined == "no standard task succeeded"
+    assert hopeless["MTPR", "", "script"].value == 0.0
+    assert numbers(case("A"))["MTPR", "", "paper"].undefined == "no standard task is judged"
+    assert numbers(case("E", memory="no"))["MTPR", "", "paper"].undefined == "no memory task is judged"
+    assert numbers(case("A", memory=""))["MTPR", "", "script"].undefined == "no task says whether it needs memory"
+
+
+def tried(task: str, *scores: float | None) -> list[Case]:
+    return [case(task, score=score, attempt=i) for i, score in enumerate(scores, 1)]
+
+
+def test_success_within_k_attempts_and_recovery() -> None:
+    told = numbers(
+        *tried("A", 1.0),
+        *tried("B", 0.0, 1.0),
+        *tried("C", 0.0, 0.0, 1.0),
+        *tried("D", 0.0, 0.0, 0.0, 1.0),
+        *tried("E", 0.0, 0.0, 0.0, 0.0),
+        *tried("F", 0.0),
+    )
+    assert told["SR", "", "paper"].value == 1 / 6
+    assert told["pass@2", "", "paper"].value == 2 / 6
+    assert told["pass@3", "", "paper"].value == 3 / 6
+    assert told["pass@4", "", "paper"].value == told["pass@4", "", "script"].value == 4 / 6
+    assert told["pass@4", "", "paper"].note == "1 failed in fewer attempts"
+    # R_2 = R_3 = R_4 = 1 of 5 that failed first: (1 + 1/2 + 1/3) / 5; the script's weights are 1, 1/2, 1/4
+    assert told["FRR", "", "paper"].value == pytest.approx((1 + 1 / 2 + 1 / 3) / 5)
+    assert told["FRR", "", "script"].value == pytest.approx((1 + 1 / 2 + 1 / 4) / 5)
+    assert told["FRR", "", "paper"].note == "k = 4; 1 of 5 were not tried again"
+    assert ("pass@5", "", "paper") not in told
+
+
+def test_recovery_is_undefined_without_failures_or_second_attempts() -> None:
+    assert numbers(*tried("A", 1.0))["FRR", "", "paper"].undefined == "no task failed on its first attempt"
+    assert numbers(*tried("A", 1.0))["FRR", "", "script"].value == 0.0
+    assert numbers(*tried("A", 0.0))["FRR", "", "paper"].undefined == "no task was tried again"
+
+
+def test_an_attempt_that_nobody_judged_leaves_its_task_undecided() -> None:
+    told = numbers(*tried("A", 0.0, None), *tried("B", None, 1.0))
+    assert (told["pass@2", "", "paper"].value, told["pass@2", "", "paper"].n) == (1.0, 1)
+    assert told["pass@2", "", "script"].value == 1 / 2
+    # FRR: A failed and did not recover; B's first attempt is not judged (the script: failed, then recovered)
+    assert told["FRR", "", "paper"].value == 0.0
+    assert told["FRR", "", "script"].value == 1 / 2
+
+
+def test_the_same_attempt_made_again_is_another_chain() -> None:
+    chains = chains_of([*tried("A", 0.0, 1.0), *tried("A", 0.0, 0.0)], Terms(), Tally())
+    assert [[one.done for one in chain.tries.values()] for chain in chains] == [[False, True], [False, False]]
+    other = case("A", score=0.0, attempt=1, agent=Actor("model", "other"))
+    assert len(chains_of([*tried("A", 0.0), other], Terms(), Tally())) == 2
+
+
+def test_step_ratio_of_the_attempt_that_succeeded() -> None:
+    told = numbers(
+        case("A", 12, golden=10),
+        case("B", 30, score=0.0), case("B", 8, attempt=2, golden=10),
+        case("C", 5, golden=None),
+    )  # fmt: skip
+    assert told["Step Ratio", "", "paper"].value == 12 / 10
+    assert told["Step Ratio", "", "paper"].left_out == (("did not succeed", 1), ("no golden steps", 1))
+    assert told["Step Ratio", "", "script"].value == 11 / 10  # total_steps is one less
+    assert told["Step Ratio", "pass@2", "paper"].value == pytest.approx((12 / 10 + 8 / 10) / 2)
+    assert told["Step Ratio", "pass@2", "script"].value == pytest.approx((11 / 10 + 29 / 10) / 2)  # first attempts
+    assert numbers(case(score=0.0))["Step Ratio", "", "paper"].undefined == "no task succeeded"
+    assert numbers(case(golden=None))["Step Ratio", "", "paper"].undefined == "no golden steps are known"
+
+
+def test_time_and_cost_of_a_step() -> None:
+    told = numbers(
+        case("A", 4, seconds=40.0, waited=8.0, usage=Usage(3000, 100, cost=0.4)),
+        case("B", 2, seconds=10.0, usage=Usage(1000, 50, cost=0.1)),
+        case("C", 0),
+        case("D", 5),
+    )
+    # paper: the mean of (40 - 8) / 4 = 8 and 10 / 2 = 5; script: all seconds over all steps, each run's less one
+    assert told["Time/Step", "", "paper"].value == 6.5
+    assert told["Time/Step", "", "paper"].left_out == (("no steps", 1), ("no times", 1))
+    assert told["Time/Step", "", "script"].value == 50 / (3 + 1 + 4)
+    assert told["Cost/Step", "", "paper"].value == pytest.approx((0.4 / 4 + 0.1 / 2) / 2)
+    dollars = (4000 * 1.25 + 150 * 10) / 1e6
+    assert told["Cost/Step", "", "script"].value == pytest.approx(dollars / (3 + 1 + 4))
+    # $0.01 and $0.03 a thousand: 0.03 + 0.003 and 0.01 + 0.0015
+    assert told["csv total_token_cost", "", "script"].value == pytest.approx((0.033 + 0.0115) / 2)
+    bare = numbers(case("A", 3))
+    assert bare["Time/Step", "", "paper"].undefined == bare["Time/Step", "", "script"].undefined == "no run has times"
+    assert bare["Cost/Step", "", "paper"].undefined == "no run's cost is known"
+
+
+def test_the_tables_own_columns() -> None:
+    ended, unended = case("A", 14), case("B", 26, status="budget")
+    told = numbers(ended, unended)
+    assert told["csv step_ratio", "", "script"].value == pytest.approx((1.0 + 25 / 50) / 2)
+    row = {
+        "total_steps": "13", "total_time": "266.7", "total_token_cost": "1.65494", "step_ratio": "1.0",
+        "avg_prompt_tokens": "12350", "avg_completion_tokens": "126",
+    }  # fmt: skip
+    told = numbers(case("A", 4, golden=11, verdicts=[Verdict("results.csv", "S", extra=row)]))
+    assert told["csv total_token_cost", "", "script"].value == 1.65494
+    assert told["Step Ratio", "", "script"].value == 13 / 11
+    assert told["Step Ratio", "", "paper"].value == 4 / 11
+    assert told["Time/Step", "", "script"].value == pytest.approx(266.7 / 13)
+    assert told["Cost/Step", "", "script"].value == pytest.approx((12350 * 1.25 + 126 * 10) / 1e6)
+    odd = Verdict("results.csv", extra={"total_steps": "many", "total_time": float("nan"), "step_ratio": []})
+    assert numbers(case("A", 3, verdicts=[odd]))["csv step_ratio", "", "script"].value == 1.0
+
+
+@pytest.mark.parametrize(
+    ("golden", "trait", "found"),
+    [
+        (1, "hard", "easy"),
+        (20, "", "easy"),
+        (21, "", "medium"),
+        (40, "", "medium"),
+        (41, "", "hard"),
+        (None, "Hard", "hard"),
+    ],
+)
+def test_difficulty_goes_by_golden_steps(golden: int | None, trait: str, found: str) -> None:
+    assert difficulty_of(case(golden=golden, traits={"difficulty": trait})) == found
+
+
+def test_numbers_by_difficulty_and_by_apps() -> None:
+    told = numbers(
+        case("A", golden=10, of={"apps": ("Amazon",)}),
+        case("B", golden=50, score=0.0, of={"apps": ("Amazon", "Notes")}, verdicts=[seen(2, 1, 50)]),
+        case("C", golden=50, traits={"num_apps": "2", "memory": "yes"}),
+    )
+    assert told["SR", "easy", "paper"].value == 1.0
+    assert told["SR", "hard", "paper"].value == told["SR", "2 apps", "paper"].value == 1 / 2
+    assert told["IRR", "2 apps", "paper"].value == (0.5 + 1) / 2
+    assert told["SR", "1 app", "paper"].n == 1
+    assert ("SR", "medium", "paper") not in told
+
+
+def test_whether_a_task_of_ones_own_needs_memory_follows_from_its_units() -> None:
+    assert memory_of(case(memory="", source=None, of={"units": UNITS})) == "yes"
+    assert memory_of(case(memory="", source=None)) == "no"
+    assert memory_of(case(memory="N", source=None, of={"units": UNITS})) == "no"
+    assert memory_of(case(memory="")) == ""
+
+
+def test_an_attempt_beyond_its_steps_has_failed_and_retained_nothing() -> None:
+    # floor(1.4 x 10 + 1) = 15, floor(1.4 x 7 + 1) = floor(10.8) = 10, floor(1.4 x 5 + 1) = 8
+    assert [step_limit(golden, 1.4) for golden in (10, 7, 5)] == [15, 10, 8]
+    told = numbers(case("A", 15), case("B", 16, verdicts=[seen(2, 2, 100)]), case("C", golden=None), step_budget=1.4)
+    assert (told["SR", "", "paper"].value, told["SR", "", "paper"].n) == (1 / 2, 2)
+    assert told["SR", "", "paper"].left_out == (("no golden steps, so no budget", 1),)
+    assert told["SR", "", "paper"].note == "failed, with IRR 0: more than floor(1.4 x golden + 1) steps"
+    assert told["IRR", "", "paper"].value == 1 / 2
+    assert told["IRR", "", "script"].value is None
+    assert "steps" not in numbers(case("A", 15))["SR", "", "paper"].note
+
+
+def test_token_budgets_a_run_and_a_golden_step() -> None:
+    small, large = case("A", 4, usage=Usage(90, 10)), case("B", 6, usage=Usage(380, 20))
+    told = numbers(small, large, case("C"), token_budget=100)
+    assert told["SR", "", "paper"].value == 1 / 2
+    assert told["SR", "", "paper"].left_out == (("its tokens are not known", 1),)
+    # the agent's rate is (100 + 400) / (4 + 6) = 50 a step: 4 x 50 = 200, 6 x 50 = 300, and C 4 x 50 = 200
+    rated = (small, large, case("C"))
+    assert numbers(*rated, golden_tokens=25)["SR", "", "paper"].value == 2 / 3  # most: 10 x 25 = 250
+    assert numbers(*rated, golden_tokens=19.9)["SR", "", "paper"].value == 0.0
+    unknown = numbers(case("C"), golden_tokens=25)
+    assert unknown["SR", "", ""].left_out == (("its agent's tokens are not known", 1),)
