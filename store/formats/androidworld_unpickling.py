@@ -21,7 +21,7 @@ from store.formats.androidworld_values import Global, Held, Standin
 from store.formats.spool import Spool
 from store.formats.stream import Stream
 
-_MOST_CODES = 60_000_000
+_MOST_CODES = 30_000_000
 _MOST_MADE = 4_000_000
 """Codes that are followed, and objects that are made."""
 _MOST_TEXT = 256 * 1024**2

@@ -69,6 +69,10 @@ class Stream:
 
     def line(self) -> bytes:
         """The next bytes up to a line feed, without it."""
+        end = self._buffer.find(b"\n", self._at, self._at + _LONGEST_LINE)
+        if end >= 0:
+            found, self._at = self._buffer[self._at : end], end + 1
+            return found
         parts: list[bytes] = []
         while (byte := self.take(1)) != b"\n" and len(parts) < _LONGEST_LINE:
             parts.append(byte)
