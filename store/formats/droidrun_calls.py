@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from lab.errors import LabError
 from lab.wire import escape_surrogates, read_json
 
-_LONGEST = 100_000
+_LONGEST = 50_000
 _NAMES: dict[str, tuple[str, ...]] = {
     "click": ("index",), "tap": ("index",), "tap_by_index": ("index",), "tap_on_index": ("index",),
     "tap_by_coordinates": ("x", "y"), "click_at": ("x", "y"), "long_press_at": ("x", "y"),

@@ -43,6 +43,7 @@ class Turn:
     run: list[Call] = field(default_factory=list)
     success: bool | None = None
     answer: str = ""
+    looked: bool = False
     answered: bool = False
     extra: dict[str, Any] = field(default_factory=dict)
 
@@ -74,7 +75,7 @@ def told(events: list[dict[str, Any]]) -> Told:
     for event in events:
         kind = _kind(event)
         if _LOOKS.fullmatch(kind):
-            found.turns.append(Turn(len({turn.screen for turn in found.turns})))
+            _look(found)
             found.goal = found.goal or _text(event.get("goal")) or _text(event.get("instruction"))
         elif _ANSWERS.fullmatch(kind) or kind in ("ManagerResponseEvent", "ExecutorResponseEvent"):
             _answer(found, event, kind, looks)
@@ -86,6 +87,13 @@ def told(events: list[dict[str, Any]]) -> Told:
         else:
             _fill(found, event, kind)
     return found
+
+
+def _look(found: Told) -> None:
+    """The agent looks at the screen; what stood before its first look is of that turn."""
+    if not (found.turns and not found.turn.looked and not found.turn.answered):
+        found.turns.append(Turn(len({turn.screen for turn in found.turns})))
+    found.turn.looked = True
 
 
 def _answer(found: Told, event: dict[str, Any], kind: str, looks: bool) -> None:
