@@ -138,7 +138,7 @@ def output_of(event: dict[str, Any]) -> dict[str, Any] | None:
     choices = output.get("choices") if isinstance(output, dict) else None
     first = choices[0] if isinstance(choices, list) and choices else None
     message = first.get("message") if isinstance(first, dict) else None
-    return {"role": "assistant", **message} if isinstance(message, dict) else None
+    return {**message, "role": "assistant"} if isinstance(message, dict) else None
 
 
 def usage_of(told: Any, seconds: Any = None) -> Usage | None:

@@ -167,7 +167,8 @@ def _timed(sample: dict[str, Any], messages: list[dict[str, Any]]) -> dict[int, 
     made = [(message, event) for event in events_of(sample) if (message := output_of(event)) is not None]
     spoken = [i for i, message in enumerate(messages) if message.get("role") == "assistant"]
     by_id = {message["id"]: event for message, event in made if isinstance(message.get("id"), str)}
-    found = {i: by_id[id] for i in spoken if (id := messages[i].get("id")) in by_id}
+    named = {i: id for i in spoken if isinstance(id := messages[i].get("id"), str)}
+    found = {i: by_id[id] for i, id in named.items() if id in by_id}
     if not found and len(made) == len(spoken):
         return {i: event for i, (_, event) in zip(spoken, made, strict=True)}
     return found
