@@ -22,6 +22,12 @@ NAME = "dac"
 _IDS = ("episode_id", "id", "task_id", "episode")
 _META = ("episode_id", "instruction", "device", "width")
 _STEP_MARKS = ("step_instruction", "screenshot", *ACTIONS)
+_MARKS = (
+    (b'"step_instruction"',),
+    (b'"actions"', b'"action_type"', b'"screenshot"', b'"steps"'),
+    (b'"episode_id"', b'"instruction"', b'"category"', b'"device"', b'"steps"'),
+)
+"""Names of fields by which a file of this format is told: all of one line."""
 _DEEP = 4
 _ENDINGS = (".json", ".jsonl", ".json.gz", ".jsonl.gz")
 
@@ -160,9 +166,7 @@ def _is_file(seen: Seen) -> bool:
         return False
     if b'"task_info"' in seen.opening:
         return False
-    if b'"step_instruction"' in seen.opening:
-        return True
-    return all(mark in seen.opening for mark in (b'"actions"', b'"action_type"', b'"screenshot"', b'"steps"'))
+    return any(all(mark in seen.opening for mark in marks) for marks in _MARKS)
 
 
 DAC = Format(
