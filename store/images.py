@@ -7,6 +7,9 @@ import struct
 from lab.turn import Point
 
 _PNG = b"\x89PNG\r\n\x1a\n"
+_MOST = 2**31 - 1
+"""The most pixels across or down that a PNG can have (ISO 15948, 7.1)."""
+
 _JPEG_SIZES = frozenset({*range(0xC0, 0xD0)} - {0xC4, 0xC8, 0xCC})
 """The JPEG markers that open a frame, and so hold its size (ITU T.81, table B.1)."""
 
@@ -22,7 +25,7 @@ def picture_size(data: bytes) -> Point | None:
     """Width and height in pixels, None where the header does not hold them."""
     if data.startswith(_PNG) and data[12:16] == b"IHDR" and len(data) >= 24:
         width, height = struct.unpack(">II", data[16:24])
-        return width, height
+        return (width, height) if width <= _MOST and height <= _MOST else None
     return _jpeg_size(data) if data.startswith(b"\xff\xd8") else None
 
 

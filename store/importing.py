@@ -24,6 +24,9 @@ _BATCH_RUNS = 32
 _BATCH_BYTES = 16 * 1024**2
 """Runs, and bytes of pictures, that share one transaction: each waits for the disk, and holds up other writers."""
 
+_USUAL_PICTURE = 256 * 1024
+"""What a picture counts whose size nobody has told."""
+
 
 class Tally(msgspec.Struct):
     """How many runs of one format came in, were there already, or failed."""
@@ -155,15 +158,18 @@ def _read(
         if isinstance(found, Failed):
             yield "", found
             continue
-        for one in formats()[found.format].read(found, known):
-            yield found.format, one
+        try:
+            for one in formats()[found.format].read(found, known):
+                yield found.format, one
+        except MemoryError:
+            yield found.format, Failed(str(found.path), f"{found.path}: is more than this machine's memory can hold.")
 
 
 def _weight(images: Mapping[str, Blob]) -> int:
     """The bytes of a run's pictures, without reading those that are not in memory."""
     if isinstance(images, dict):
         return sum(len(blob.data) for blob in images.values())
-    return images.size if isinstance(images, Pictures | Blobs) else 0
+    return images.size if isinstance(images, Pictures | Blobs) else len(images) * _USUAL_PICTURE
 
 
 def _made_of(run: Imported) -> list[str]:

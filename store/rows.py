@@ -37,7 +37,10 @@ def insert_run(db: sqlite3.Connection, imported: Imported, n: int | None = None,
     assert isinstance(first, Started)
     db.execute(TRACE, trace_row(first, n))
     insert_blobs(db, imported.id, imported.images, imported.events, link=link)
-    db.executemany(EVENT, [event_row(imported.id, event) for event in imported.events])
+    events = [event_row(imported.id, event) for event in imported.events]
+    for row in events:
+        decode(row[-1], AnyEvent, f"run {imported.id}, event {row[1]}")  # what cannot be read again is not written
+    db.executemany(EVENT, events)
     db.executemany(
         "INSERT INTO verdict VALUES (?, ?, ?, ?)",
         [(imported.id, i, v.name, encode(v).decode()) for i, v in enumerate(imported.verdicts)],

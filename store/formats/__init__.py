@@ -179,6 +179,8 @@ def detect(path: Path, format: str | None = None) -> Iterator[Found | Failed]:
         return
     if not path.is_file():
         return
+    if path.is_symlink():
+        path = path.resolve()  # who names a link means what it leads to; links that are met are not followed out
     for known in choice:
         if known.is_run_folder(path.parent, {path.name}):
             yield Found(known.name, path.parent, path.parent)
@@ -213,12 +215,15 @@ def _in_folder(root: Path, choice: list[Format]) -> Iterator[Found | Failed]:
 
 
 def _one_file(path: Path, root: Path, choice: list[Format]) -> Iterator[Found | Failed]:
+    from store.formats.files import check_within
+
     if not path.is_file():
         return
     seen = Seen(path)
     for known in choice:
         try:
             if known.is_file(seen):
+                check_within(root, path)
                 yield Found(known.name, path, root)
                 return
         except LabError as error:
