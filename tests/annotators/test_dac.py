@@ -15,7 +15,10 @@ from annotators.metrics.dac import measure
 from annotators.metrics.dac_acts import Act, act, done, matches, same, shown
 from annotators.metrics.dac_sequences import longest_stretch, prefix, subsequence, w_lcs
 from lab.case import Case, CaseStep
-from lab.task import Actor, Branch, Task, Tdg, TdgNode
+from lab.design.revision import Design
+from lab.design.soundness import problems
+from lab.errors import LabError
+from lab.task import Actor, Branch, Task, Tdg, TdgNode, check_task
 from lab.turn import Action, Point
 
 SIZE = (1000, 2000)
@@ -393,6 +396,14 @@ def test_decision_accuracy_by_depth() -> None:
 def test_a_task_may_tell_its_right_option_itself() -> None:
     found = numbers(case("1", "ab", forked(wet="no"), branches={"wet": "no", "open": "no"}))
     assert (found["Decision Accuracy", ""].value, found["Decision Accuracy", ""].n) == (1, 1)
+
+
+def test_what_is_right_is_one_of_the_options() -> None:
+    check_task(forked(wet="no"), "task")
+    with pytest.raises(LabError, match="field branches: 'wet' has no option 'maybe', which it says is right"):
+        check_task(forked(wet="maybe"), "task")
+    said = [problem.words for problem in problems(Design(branches=(Branch("a", "A?", ("x", "y"), right="z"),)))]
+    assert said == ["Branch 'a' has no option 'z', which it says is right."]
 
 
 def test_exact_match_at_the_step_where_a_demonstration_decides() -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from annotators.metrics.tdg import align, first_path
 from annotators.scenarios import HERE, scenarios
-from lab.design import soundness
+from lab.design import outline, soundness
 from lab.design.revision import Design
 from lab.task import Tdg, TdgNode, load_task
 from simulators import library
@@ -99,3 +99,12 @@ def test_a_fork_means_any_of_its_ways_unless_told_otherwise() -> None:
     steps = {"a": 0, "b": None, "c": 1, "d": 2}
     assert align(Tdg(nodes, edges), steps).apr == 1.0
     assert align(Tdg(nodes, edges, forks="all"), steps).apr == 3 / 4
+
+
+def test_what_forks_mean_stays_while_a_graph_is_edited() -> None:
+    tdg = load_task(library.tasks()["calendar_to_mail"]).tdg
+    edited = outline.add(tdg, TdgNode("more", "More"), "begin")
+    edited = outline.move(edited, "read_day", 1)
+    edited = outline.follow(edited, "finish", ["more"])
+    edited = outline.change(edited, "more", TdgNode("most", "Most"))
+    assert outline.remove(edited, "most").forks == "all"
