@@ -1,0 +1,170 @@
+"""Which runs are in FingerTip-20K's two tracks: guesses of an intent, and executions of a demonstrated task."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from annotators.metrics import Tally
+from annotators.metrics.fingertip_text import LONGEST
+from lab.case import Case
+from lab.turn import Action
+
+MOST = 2.5
+"""An agent that takes more than so many times the golden steps has failed."""
+DONE = 0.99
+"""A score above it is a success."""
+_YES = {"yes": 1.0, "same": 1.0, "true": 1.0, "no": 0.0, "not same": 0.0, "false": 0.0}
+_NAMES = {
+    "click": "click",
+    "long_press": "long_click",
+    "input_text": "type",
+    "scroll": "scroll",
+    "swipe": "scroll",
+    "navigate_back": "press_back",
+    "navigate_home": "press_home",
+    "press_recent": "press_recent",
+    "wait": "wait",
+    "status": "finish",
+    "answer": "finish",
+}
+"""The actions of the paper's Table 2; others keep our name."""
+
+
+class Guess(NamedTuple):
+    """What an agent, or a person, thought that the user wanted, and what that was. `right` is None where not judged."""
+
+    case: Case
+    text: str
+    intent: str
+    right: float | None
+
+
+class Execution(NamedTuple):
+    """An agent's run of a task that its user demonstrated. `done` is None where nobody has judged it."""
+
+    case: Case
+    demonstration: Case
+    golden: int
+    done: bool | None
+
+    @property
+    def steps(self) -> int:
+        return len(self.case.steps)
+
+
+def guesses_of(cases: Sequence[Case], gold: Mapping[str, Sequence[Case]], out: Tally) -> list[Guess]:
+    """The runs of tasks without an instruction whose true intent is known.
+
+    The true intent is the instruction of the task's demonstration, or the task's trait `intent`. The guess is the
+    text of the first proposal; where nothing was proposed, the final answer. People guess, too.
+    """
+    found: list[Guess] = []
+    for case in cases:
+        if case.task.kind != "proactive" or case.task.instruction:
+            continue
+        intent = intent_of(case, gold)
+        text = guess_in(case)
+        right = judged(case, "sr1")
+        if case.status == "open":
+            out.out("not ended")
+        elif not intent:
+            out.out("its true intent is not known")
+        else:
+            found.append(Guess(case, text, intent, right))
+    return found
+
+
+def intent_of(case: Case, gold: Mapping[str, Sequence[Case]]) -> str:
+    """What the user really wanted; empty where that is not known."""
+    told = next((one.task.instruction for one in gold.get(case.task.id, ()) if one.task.instruction), "")
+    return told or case.task.traits.get("intent", "")
+
+
+def guess_in(case: Case) -> str:
+    """The first proposal, else the final answer; empty where there is neither."""
+    proposed = next(
+        (step.question.text for step in case.steps if step.question and step.question.kind == "propose"), ""
+    )
+    last = case.steps[-1].proposed if case.steps else None
+    return (proposed or (last.text if last is not None and last.kind == "answer" else "") or "").strip()
+
+
+def executions_of(cases: Sequence[Case], gold: Mapping[str, Sequence[Case]], out: Tally) -> list[Execution]:
+    """Agents' runs of tasks that somebody demonstrated: the same user if possible, else the first who did."""
+    found: list[Execution] = []
+    for case in cases:
+        if case.gold or (case.task.kind == "proactive" and not case.task.instruction):
+            continue
+        shown = [one for one in gold.get(case.task.id, ()) if one.steps]
+        if case.status == "open":
+            out.out("not ended")
+        elif not shown:
+            out.out("nobody has demonstrated its task")
+        else:
+            own = next((one for one in shown if user_of(one) == user_of(case)), shown[0])
+            golden = len(own.steps)
+            found.append(Execution(case, own, golden, _done(case, golden)))
+    return found
+
+
+def _done(case: Case, golden: int) -> bool | None:
+    """Whether it reached what was asked, by people's word or the run's score; never past 2.5 times the golden steps."""
+    if len(case.steps) > MOST * golden:
+        return False
+    told = judged(case, "sr2")
+    told = case.score if told is None else told
+    return None if told is None else told > DONE
+
+
+def judged(case: Case, name: str) -> float | None:
+    """A settled mark of that name, else the source's verdict; None where there is neither."""
+    mark = case.marks.get(name)
+    if mark is not None:
+        return mark
+    verdict = case.verdict(name)
+    value = verdict.value if verdict else None
+    if isinstance(value, str):
+        return _YES.get(value.strip().lower())
+    return float(value) if isinstance(value, int | float) else None
+
+
+def user_of(case: Case) -> str:
+    return case.persona.id if case.persona else case.task.persona
+
+
+def type_of(facts: Mapping[str, object]) -> str:
+    """A user's type: the decade of their age, since the paper says "age groups" and no bounds; empty if not told.
+
+    An age that is told as a group already ("18-24") is that group.
+    """
+    inner = facts.get("identity")
+    age = facts.get("age", inner.get("age") if isinstance(inner, dict) else None)
+    if isinstance(age, str):
+        age = age.strip()
+        if not re.fullmatch(r"\d{1,3}(\.\d+)?", age):
+            return age
+    try:
+        return f"{int(float(age)) // 10 * 10}s" if isinstance(age, int | float | str) else ""
+    except (ValueError, OverflowError):
+        return ""
+
+
+def sequence_of(case: Case) -> str:
+    """All that was done as one text: each action in the words of Table 2, its pixels, text or direction with it.
+
+    The paper compares "two strings" and does not show one.
+    """
+    return ";".join(written(step.action) for step in case.steps if step.action is not None)[: LONGEST + 1]
+
+
+def written(action: Action) -> str:
+    """One action: `click(540,1200)`, `type(milk)`, `scroll(540,1200,down)`, `finish()`."""
+    name = _NAMES.get(action.kind, action.kind)
+    if name == "finish":
+        return "finish()"
+    places = [f"{x},{y}" for x, y in (point for point in (action.at, action.to) if point)]
+    said = [action.text] if action.text and name != "click" else []
+    rest = [text for text in (action.direction, action.app) if text]
+    return f"{name}({','.join([*places, *said, *rest])})"
