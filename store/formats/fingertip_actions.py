@@ -63,8 +63,10 @@ def said_of(row: Any) -> Said:
         key, value = next(iter(row.items()))
         if _IMAGE.search(key):
             image, held = key, value
-        elif _flat(key) in _KINDS and isinstance(value, dict | None):
-            return Said("", key, value or {}, row)
+    if isinstance(held, dict) and len(held) == 1:
+        key, value = next(iter(held.items()))
+        if _flat(key) in _KINDS and isinstance(value, dict | None):
+            return Said(image, key, value or {}, row)
     if isinstance(held, str):
         name, given = _call(held)
         return Said(image, name, given, row)

@@ -171,7 +171,7 @@ def _profile(path: Path, root: Path, user: str, own: bool) -> dict[str, Any]:
         return {}
     if isinstance(rows, dict):
         held = rows.get(user)
-        rows = [{"user_id": user, **(held if isinstance(held, dict) else rows)} if held or own else rows]
+        rows = [{"user_id": user, **held}] if isinstance(held, dict) else [{"user_id": user, **rows} if own else rows]
     users = [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
     return next((row for row in users if words(row.get("user_id", row.get("userId"))).strip() == user), {})
 
