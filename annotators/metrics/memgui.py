@@ -91,7 +91,8 @@ def _retention(part: str, chains: Sequence[Chain], out: Out) -> Iterable[Number]
     shares = [percentage(chain.tries[1].case) for chain in asked]
     above = [share for chain, share in zip(asked, shares, strict=True) if share and not chain.tries[1].beyond]
     left = more(left, "its rate is 0 or missing", len(asked) - len(above))
-    yield number("IRR", "share", above, part, "script", left, "no rate above 0 came with the runs: it prints 0")
+    why = "no rate above 0 came with the runs: it prints 0" if asked else why
+    yield number("IRR", "share", above, part, "script", left, why)
 
 
 def _no_memory(chain: Chain) -> str:

@@ -8,6 +8,8 @@ from annotators.metrics import Number, Tally
 from annotators.metrics.memgui_numbers import PAPER, Out, number
 from annotators.metrics.memgui_tries import Chain, Try
 
+SOURCE = "memgui"
+"""The format of runs that were made by the benchmark."""
 IN, OUT = 1.25, 10.0
 """US dollars a million tokens, in the script's cost of a step."""
 TABLE_IN, TABLE_OUT = 10.0, 30.0
@@ -91,11 +93,16 @@ def _pooled(metric: str, unit: str, total: float, tries: Sequence[Try], part: st
 
 
 def _table(tries: Sequence[Try], part: str, out: Out) -> Iterable[Number]:
-    """The session table's own columns, taken from it or computed as it does."""
-    ratios = [_table_ratio(one) for one in tries if one.steps]
-    yield number("csv step_ratio", "ratio", ratios, part, "script", out, "no run has steps", of="attempts")
-    costs = [cost for one in tries if (cost := _table_cost(one))]
-    yield number("csv total_token_cost", "usd", costs, part, "script", out, "no run's tokens are known", of="attempts")
+    """The session table's own columns, taken from it, or computed as it does for a run of that source."""
+    tally = Tally()
+    own = tally.kept(tries, lambda one: "" if one.case.source and one.case.source.format == SOURCE else "no such table")
+    why = "" if own else "no run comes from a session with such a table"
+    ratios = [_table_ratio(one) for one in own if one.steps]
+    left = out + tally.told
+    yield number("csv step_ratio", "ratio", ratios, part, "script", left, why or "no run has steps", of="attempts")
+    costs = [cost for one in own if (cost := _table_cost(one))]
+    why = why or "no run's tokens are known"
+    yield number("csv total_token_cost", "usd", costs, part, "script", left, why, of="attempts")
 
 
 def _table_ratio(one: Try) -> float:
