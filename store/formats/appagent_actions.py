@@ -15,7 +15,7 @@ from store.formats.geometry import centre, direction, way_of
 
 _PARTS = ("Observation", "Thought", "Intermediate Goal", "Action", "Function", "Summary")
 _PART = re.compile(rf"^[ \t]*[*#\"]*({'|'.join(_PARTS)})[*\"]*[ \t]*:[*]*[ \t]*", re.M)
-_CALL = re.compile(r"(tap|text|long_press|swipe)\((.*?)\)", re.S)
+_CALLS = ("tap", "text", "long_press", "swipe")
 _HELD, _SWIPED = 1000, 400
 """Milliseconds for which the executor holds a long press, and takes for a swipe."""
 
@@ -54,15 +54,15 @@ def action_of(call: str, seen: Seen) -> Action:
     said = call.strip()
     if "FINISH" in said:
         return Action("status", status="complete", raw=call)
-    name, _, _ = said.partition("(")
+    name, _, rest = said.partition("(")
     if name == "grid":
         return Action("other", text="grid", raw=call)
-    found = next((match for match in _CALL.finditer(said) if match[1] == name), None)
-    if found is None:
+    inside, closed, _ = rest.partition(")")
+    if name not in _CALLS or not closed:
         return Action("other", raw=call)
     if name == "text" and not seen.grid:
-        return Action("input_text", text=found[2][1:-1], raw=call)
-    values = [value.strip() for value in found[2].split(",")]
+        return Action("input_text", text=inside[1:-1], raw=call)
+    values = [value.strip() for value in inside.split(",")]
     return _on_grid(name, values, seen, call) if seen.grid else _on_element(name, values, seen, call)
 
 

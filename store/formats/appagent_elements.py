@@ -19,6 +19,8 @@ _NEAR = 30
 _BOUNDS = re.compile(r"\[(-?\d{1,9}),(-?\d{1,9})\]\[(-?\d{1,9}),(-?\d{1,9})\]")
 _SHORT = 20
 _CELLS = range(120, 181)
+_MOST, _MOST_SEEN = 1000, 20_000
+"""Elements that are numbered, and looked at; a real screen has about a hundred."""
 
 
 class Element(NamedTuple):
@@ -43,12 +45,14 @@ def elements(xml: bytes, useless: Collection[str] = ()) -> list[Element]:
 def _with(top: ElementTree.Element, flag: str) -> list[Element]:
     found: list[Element] = []
     stack: list[tuple[ElementTree.Element, ElementTree.Element | None]] = [(top, None)]
-    while stack:
+    seen = 0
+    while stack and len(found) < _MOST and seen < _MOST_SEEN:
         node, parent = stack.pop()
         stack.extend((child, node) for child in reversed(node))
         box = _box(node)
         if node.get(flag) != "true" or box is None:
             continue
+        seen += 1
         prefix = "" if parent is None or _box(parent) is None else _name(parent) + "_"
         element = Element(f"{prefix}{_name(node)}_{node.get('index', '')}", box)
         if not _near(element, found):

@@ -37,6 +37,7 @@ _GOAL = re.compile(
 )
 _APP = re.compile(r"log_(.+?)_task_")
 _TOLD = 100
+_MOST_XML = 16 * 1024**2
 
 
 class Line(NamedTuple):
@@ -62,7 +63,7 @@ class Screens:
         path = self.trees.get(number)
         if path is not None:
             try:
-                xml = read_within(self.root, path)
+                xml = read_within(self.root, path, most=_MOST_XML)
                 tree = UiTree.from_xml(xml, str(path))
             except LabError as error:
                 xml = None
@@ -141,7 +142,8 @@ def _step(
     response = value.get("response")
     said = parts(response)
     seen = Seen(None if xml is None else elements(xml, useless), before.size, grid)
-    action = action_of(said.get("Function", said.get("Action", "")), seen)
+    call = said.get("Function", said.get("Action", ""))
+    action = action_of(call if isinstance(response, dict) else call.partition("\n")[0], seen)
     extra |= {name: text for name, text in said.items() if name in ("Observation", "Summary")}
     if reflected is not None:
         extra["reflection"] = reflected.value
