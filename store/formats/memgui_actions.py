@@ -24,18 +24,24 @@ _KINDS: dict[str, ActionKind] = {
     "input_text": "input_text", "type": "input_text", "text": "input_text", "set_text": "input_text",
     "input": "input_text",
     "navigate_home": "navigate_home", "home": "navigate_home", "press_home": "navigate_home",
+    "exit": "navigate_home", "page": "scroll", "click_text": "click", "click_icon": "click",
     "navigate_back": "navigate_back", "back": "navigate_back", "press_back": "navigate_back",
     "keyboard_enter": "keyboard_enter", "enter": "keyboard_enter", "press_enter": "keyboard_enter",
     "open_app": "open_app", "open": "open_app", "launch": "open_app", "start_app": "open_app",
     "wait": "wait", "idle": "wait", "answer": "answer",
     "ask_user": "ask_user", "call_user": "ask_user",
     "press_recent": "press_recent", "app_switch": "press_recent",
-    "status": "status", "finish": "status", "finished": "status", "stop": "status", "exit": "status",
+    "status": "status", "finish": "status", "finished": "status", "stop": "status",
     "complete": "status", "terminate": "status", "task_complete": "status", "task_completed": "status",
+    "status_task_complete": "status", "status_task_impossible": "status",
     "task_impossible": "status", "impossible": "status", "infeasible": "status",
 }  # fmt: skip
 _UNDONE = ("impossible", "infeasible", "fail")
 _PATH = re.compile(r"\((-?[\d.]+),\s*(-?[\d.]+)\)\D{1,20}?\((-?[\d.]+),\s*(-?[\d.]+)\)")
+_FROM = re.compile(r"\((-?[\d.]+),\s*(-?[\d.]+)\)")
+_AFTER = re.compile(r"[\"(].*", re.S)
+_NAMED_APP = re.compile(r"\(([^()]+)\)")
+_DIRECTED = ("swipe", "scroll", "page")
 _TYPED = re.compile(r'The text "(.*)" has been inputted', re.S)
 _ANSWERED = re.compile(r'The answer is "(.*)"\.?\s*$', re.S)
 _STARTS = ("coordinate", "coordinate1", "start", "start_point", "start_box", "point")
@@ -48,9 +54,10 @@ def action_of(step: dict[str, Any], size: Point | None, space: str | None) -> Ac
     """A step's action as ours; `size` is its screen's, `space` the run's (see `space_of`)."""
     name, detail = _done(step.get("action"))
     raw = written(step.get("raw_action"))
-    plain = _plain(name or _text(raw.get("action_type") or raw.get("action")) or "")
+    name = name or _text(raw.get("action_type") or raw.get("action")) or ""
+    plain = _plain(name)
     base, _, way = plain.rpartition("_")
-    kind = _KINDS.get(base if base in ("swipe", "scroll") and direction(way) else plain, "other")
+    kind = _KINDS.get(base if base in _DIRECTED and direction(way) else plain, "other")
     start, end = _points(raw, detail, size, space)
     vector = (end[0] - start[0], end[1] - start[1]) if start and end else None
     named = direction(raw.get("direction")) or _named(detail) or direction(way)
@@ -65,7 +72,7 @@ def action_of(step: dict[str, Any], size: Point | None, space: str | None) -> Ac
         text=_said(kind, raw, detail),
         direction=named if kind in ("scroll", "swipe") else None,
         vector=vector,
-        app=_app(raw, detail) if kind == "open_app" else None,
+        app=_app(raw, name, detail) if kind == "open_app" else None,
         status=_status(plain, raw, detail) if kind == "status" else None,
         raw=step["raw_action"] if step.get("raw_action") is not None else step.get("action"),
         space=space if raw else "px",
@@ -124,6 +131,8 @@ def _points(raw: dict[str, Any], detail: Any, size: Point | None, space: str | N
     found = _PATH.search(detail[:_LONGEST]) if isinstance(detail, str) else None
     if found:
         return point(found[1], found[2]), point(found[3], found[4])
+    if isinstance(detail, str) and (begun := _FROM.search(detail[:_LONGEST])):
+        return point(begun[1], begun[2]), None
     whole = {"0-1": 1.0, "0-1000": 1000.0}.get(space or "")
     pixels = [point(x, y, size, whole) for x, y in _written_points(raw)] if space else []
     return (*pixels, None, None)[:2]
@@ -160,7 +169,10 @@ def _named(detail: Any) -> Direction | None:
     return direction(found[1]) if found else None
 
 
-def _app(raw: dict[str, Any], detail: Any) -> str | None:
+def _app(raw: dict[str, Any], name: str, detail: Any) -> str | None:
+    named = _NAMED_APP.search(name[:_LONGEST])
+    if named:
+        return named[1]
     return _text(raw.get("app_name")) or _text(raw.get("app")) or (detail if isinstance(detail, str) else None)
 
 
@@ -170,7 +182,8 @@ def _status(plain: str, raw: dict[str, Any], detail: Any) -> Status:
 
 
 def _plain(name: str) -> str:
-    return re.sub(r"[\s-]+", "_", name.strip().lower())
+    """A name without what some agents write after it: `click text "Go"`, `Open app "(Clock)"`."""
+    return re.sub(r"[\s-]+", "_", _AFTER.sub("", name[:_LONGEST]).strip().lower())
 
 
 def _text(value: Any) -> str | None:

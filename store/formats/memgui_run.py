@@ -17,7 +17,7 @@ import msgspec
 
 from lab.records import Imported, Verdict
 from lab.task import Actor, Task
-from lab.turn import Usage
+from lab.turn import Action, Usage
 from store.formats.draft import Draft
 from store.formats.geometry import number
 from store.formats.memgui_actions import action_of, space_of
@@ -43,7 +43,11 @@ _JUDGED = (
 _WHYS = ("evaluation", "final_decision", "results.csv")
 _OURS = {"step", "thought", "raw_response", "raw_action", "prompt_tokens", "completion_tokens"}
 _RAWS = ("raw_response", "action_output", "response", "action_gen_response")
-_THOUGHT = re.compile(r"\s*(?:Thoughts?|Reason)\s*[:：]\s*(.*?)\s*(?:^\s*Action\s*[:：]|\Z)", re.S | re.M)
+_THOUGHT = re.compile(
+    r"^[ \t]*(?:#+\s*)?(?:Thoughts?|Reason)\s*(?:#+|[:：])\s*(.*?)\s*(?:^[ \t]*(?:#+\s*)?(?:Action|Summary)\b|\Z)",
+    re.S | re.M,
+)
+_UNDONE = ("Invalid action", "No action matched")
 _LEAST = 30
 _HEAVY = 256 * 1024
 """Bytes of a step's field beyond which it is left out: prompts with pictures in them."""
@@ -160,16 +164,27 @@ def _step(
     raw = _raw(step)
     before = pictures.seen(of.shots.get(_numbered(step, i) - 1), extra)
     action = action_of(step, before.size, space)
-    failed = action.raw is None or (isinstance(step.get("action"), list) and step["action"][:1] == ["error"])
     draft.step(
         action,
         before,
         thought=_thought(step, raw or ""),
         raw=raw,
         usage=usage,
-        error=action.text or "no action could be read" if failed else None,
+        error=_error(action, step),
         extra=extra,
     )
+
+
+def _error(action: Action, step: dict[str, Any]) -> str | None:
+    """Why nothing was done, where nothing was."""
+    done = step.get("action")
+    if action.raw is None or done is None:
+        return "the source holds no action"
+    name = done[0] if isinstance(done, list) and done else ""
+    detail = done[1].get("detail") if isinstance(done, list) and len(done) > 1 and isinstance(done[1], dict) else ""
+    if name == "error" or (isinstance(detail, str) and detail.startswith(_UNDONE)):
+        return detail if isinstance(detail, str) and detail else "no action could be read"
+    return None
 
 
 def _numbered(step: dict[str, Any], i: int) -> int:
@@ -181,7 +196,7 @@ def _numbered(step: dict[str, Any], i: int) -> int:
 def _thought(step: dict[str, Any], said: str) -> str:
     if isinstance(step.get("thought"), str) and step["thought"]:
         return str(step["thought"])
-    found = _THOUGHT.match(said)
+    found = _THOUGHT.search(said)
     return found[1] if found else ""
 
 

@@ -302,6 +302,30 @@ def test_spa_bench_has_one_attempt_other_names_and_gaps(tmp_path: Path) -> None:
     assert verdict(run, "results.csv").extra["details"] == '{"reason": "x"}'
 
 
+def test_spa_benchs_other_agents_write_names_of_their_own(tmp_path: Path) -> None:
+    log = [
+        {"step": 1, "action": ["TAP", {"detail_type": "coordinates", "detail": [10.4, 20.6]}], "response": "x"},
+        spoken(2, "SWIPE", "The swipe action has been performed starting from coordinates (5.0,9.5) to (5.0,1.5)."),
+        spoken(3, "swipe", "The coordinates (540,1200) have been swiped to the left."),
+        spoken(4, 'click text "Go (now)"', "Invalid action: The text is not detected in the screenshot."),
+        {"step": 5, "action": ['Open app "(Clock)"', {"detail_type": "coordinates", "detail": [7, 8]}]},
+        spoken(6, "page down", ""),
+        spoken(7, "exit", "Exit the app and go back to the desktop."),
+        spoken(8, "STATUS_TASK_COMPLETE", "Task completed.", response="### Thought ###\nDone.\n### Action ###\nStop"),
+        SUMMARY,
+    ]
+    put(tmp_path / "t" / "A", log)
+    found = steps(one(tmp_path))
+    done = [step.proposed.action for step in found]
+    assert [action.kind for action in done] == [
+        "click", "swipe", "swipe", "click", "open_app", "scroll", "navigate_home", "status",
+    ]  # fmt: skip
+    assert (done[0].at, done[1].direction, done[4].app, done[4].at) == ((10, 21), "up", "Clock", (7, 8))
+    assert (done[2].at, done[2].direction, done[5].direction) == ((540, 1200), "left", "down")
+    assert found[3].error == "Invalid action: The text is not detected in the screenshot."
+    assert (done[7].status, found[7].proposed.thought) == ("complete", "Done.")
+
+
 def test_another_formats_log_is_not_claimed(tmp_path: Path) -> None:
     for name, text in (("a", '{"step": 1}'), ("b", '[{"level": "info"}]'), ("c", "plain"), ("d", "")):
         (tmp_path / name).mkdir()
