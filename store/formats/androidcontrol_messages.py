@@ -81,5 +81,5 @@ def parsed(name: str, data: bytes, what: str) -> Any:
     try:
         made.ParseFromString(data)
     except (DecodeError, RecursionError) as error:
-        raise LabError(what, f"is no {name.lower()} that can be read ({error})") from error
+        raise LabError(what, f"is no {name.lower()}, or a damaged one: its bytes are no protocol buffer") from error
     return made

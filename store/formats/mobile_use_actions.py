@@ -110,7 +110,8 @@ def action_of(call: dict[str, Any], size: Point | None, space: Space, raw: Any =
 
 
 def _status(name: str, said: Any) -> Literal["complete", "infeasible"]:
-    return "infeasible" if {name, str(said).strip().lower()} & _FAILED else "complete"
+    first = said[0] if isinstance(said, list) and said else said
+    return "infeasible" if {name, str(first).strip().lower()} & _FAILED else "complete"
 
 
 def _ms(seconds: Any) -> int | None:
