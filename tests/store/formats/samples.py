@@ -76,7 +76,8 @@ def _jsonl() -> Files:
     return {f"{DEMO}/run.jsonl": b"".join(encode(line) + b"\n" for line in lines), **files}
 
 
-def _androidworld() -> Files:
+def episodes() -> list[dict[str, Any]]:
+    """What AndroidWorld pickles for one run, without pictures."""
     columns = {
         "step_number": [0, 1],
         "action_prompt": ["p", "q"],
@@ -90,7 +91,11 @@ def _androidworld() -> Files:
         "finish_dtime": None, "episode_length": 2, "aux_data": None, "exception_info": None, "seed": 3,
         "screen_config": {"width": 1080, "height": 2400}, "agent_name": "M3A", "instance_id": 0,
     }  # fmt: skip
-    return {"run_20250101T000000000000/T_0.pkl.gz": gzip.compress(pickle.dumps([episode]), mtime=0)}
+    return [episode]
+
+
+def _androidworld() -> Files:
+    return {"run_20250101T000000000000/T_0.pkl.gz": gzip.compress(pickle.dumps(episodes()), mtime=0)}
 
 
 def _mobile_use() -> Files:
