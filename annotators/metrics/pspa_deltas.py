@@ -53,6 +53,8 @@ def with_minus_without(runs: Sequence[Valued], metric: str) -> Changes:
     for one in sides.values():
         if one[True] and one[False]:
             learned = [value for beginner, value in one[True] if not beginner] or [value for _, value in one[True]]
+            if len(learned) < len(one[True]):
+                out["first attempts, in which a memory is empty"] += len(one[True]) - len(learned)
             found.append(_mean(learned) - _mean([value for _, value in one[False]]))
         else:
             out["runs without their like on the other side"] += len(one[True]) + len(one[False])
