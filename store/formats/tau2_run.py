@@ -55,9 +55,25 @@ def imported(
     if known(id):
         return Known(id, what)
     old = run["info"] if field == "traj" and isinstance(run.get("info"), dict) else {}
+    draft = _draft(id, run, context, old, data)
+    user = _actor(context.part("user_info"), "user-simulator")
+    status, reason = _status(run, messages, old)
+    after: list[dict[str, Any]] = []
+    for turn in turns(messages):
+        if isinstance(turn, list):
+            after = turn
+        else:
+            _step(draft, turn, user, reason)
+    _verdicts(draft, run, notes, context, old, after)
+    draft.end(status, _score(run), reason, usage=_usage(run, draft.count), at=utc(run.get("end_time")))
+    return draft.imported()
+
+
+def _draft(id: str, run: dict[str, Any], context: Context, old: dict[str, Any], data: bytes) -> Draft:
+    """The run before its first step: its task, its persona, who acts, and which try it is."""
     task, persona = _task(run, context, old)
     trial = run.get("trial")
-    draft = Draft(
+    return Draft(
         id,
         task,
         _actor(context.part("agent_info"), "agent"),
@@ -69,23 +85,6 @@ def imported(
         attempt=trial + 1 if isinstance(trial, int) and 0 <= trial < 10**6 else 1,
         at=utc(run.get("start_time")),
     )
-    user = _actor(context.part("user_info"), "user-simulator")
-    status, reason = _status(run, messages, old)
-    after: list[dict[str, Any]] = []
-    for turn in turns(messages):
-        if isinstance(turn, list):
-            after = turn
-        else:
-            _step(draft, turn, user, reason)
-    _verdicts(draft, run, notes, context, old, after)
-    draft.end(
-        status,
-        _score(run),
-        reason,
-        usage=_usage(run, draft.count),
-        at=utc(run.get("end_time")),
-    )
-    return draft.imported()
 
 
 def _step(draft: Draft, turn: Turn, user: Actor, reason: str) -> None:
