@@ -128,13 +128,16 @@ def _said(step: CaseStep) -> str:
 
 
 def _type(step: CaseStep) -> str:
-    """The source's own action type in lower case; of our own runs the action's kind; empty where nothing was done."""
-    if step.action is None:
+    """The source's own action type in lower case; of other runs that which an export in its layout has.
+
+    Empty where nothing was done.
+    """
+    action = step.action
+    if action is None:
         return ""
-    raw = step.action.raw
-    if isinstance(raw, dict) and "action_type" in raw:
-        return str(raw["action_type"] or "").lower()
-    return step.action.kind
+    if isinstance(action.raw, dict) and "action_type" in action.raw:
+        return str(action.raw["action_type"] or "").lower()
+    return "finished" if action.kind == "status" and action.status == "complete" else action.kind
 
 
 def _engages(step: CaseStep) -> bool:

@@ -325,6 +325,15 @@ def test_what_warrants_an_intervention_in_tasks_of_ones_own() -> None:
     assert warranted(own(Check("quiet", run="silent"), warranted="yes"), Terms()) == (True, "")
 
 
+def test_a_run_of_ones_own_that_says_it_is_done_has_finished() -> None:
+    def ended(status: Any) -> CaseStep:
+        action = Action("status", status=status)
+        return CaseStep(action, action)
+
+    assert scripted(NONEED, ended("complete")) == ("noneed", True)
+    assert scripted(NONEED, ended("infeasible")) == ("noneed", False)
+
+
 def test_a_gate_that_let_nothing_through_did_nothing() -> None:
     blocked = CaseStep(Action("click"), None)
     assert papered(NONEED, blocked) == ("noneed", True)
