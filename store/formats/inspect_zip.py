@@ -21,7 +21,8 @@ from typing import IO
 from lab.errors import LabError
 
 _MOST = 512 * 1024**2
-_MOST_ENTRIES = 500_000
+_MOST_INDEX = 16 * 1024**2
+"""Bytes of a zip's index, which Python reads whole when it opens one: some 150,000 samples have room."""
 _PIECE = 1024**2
 _SWELLS = 2000
 """Times its packed size that an entry larger than `_SMALL` may grow to; deflate cannot do more than about 1,032."""
@@ -36,6 +37,8 @@ _ZSTANDARD = 93
 _WAYS = frozenset({zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, _ZSTANDARD})
 _OTHERS = {9: "Deflate64", 12: "bzip2", 14: "LZMA", 95: "xz"}
 _LOCAL = struct.Struct("<4s22xHH")
+_END, _END_LARGE = b"PK\5\6", b"PK\6\6"
+_TAIL = 2**16 + 128
 _WINDOW = 128 * 1024**2
 """The most memory that unpacking one entry may ask for."""
 
@@ -46,6 +49,7 @@ class Entries:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._what = str(path)
+        _check_index(path)
         try:
             self._zip = zipfile.ZipFile(path)
         except (zipfile.BadZipFile, ValueError, NotImplementedError, EOFError, UnicodeDecodeError) as error:
@@ -53,9 +57,6 @@ class Entries:
         except OSError as error:
             raise LabError(self._what, f"cannot be read ({error.strerror or error})") from error
         infos = self._zip.infolist()
-        if len(infos) > _MOST_ENTRIES:
-            self._zip.close()
-            raise LabError(self._what, f"holds more than {_MOST_ENTRIES:,} entries")
         self._counts = Counter(info.filename for info in infos)
         self._ends = _limits(infos, path.stat().st_size)
         self.names = list(self._counts)
@@ -114,6 +115,23 @@ class Entries:
         begins = info.header_offset + _HEADER + len(info.filename.encode(errors="surrogateescape"))
         if begins + info.compress_size > self._ends[info.header_offset]:
             raise LabError(what, "overlaps another entry; it is not read")
+
+
+def _check_index(path: Path) -> None:
+    """Raises `LabError` where the index that a zip's last bytes tell of is larger than any log's."""
+    try:
+        with path.open("rb") as file:
+            file.seek(max(0, path.stat().st_size - _TAIL))
+            tail = file.read(_TAIL)
+    except OSError as error:
+        raise LabError(str(path), f"cannot be read ({error.strerror or error})") from error
+    found = [(tail.rfind(_END), "<12xI"), (tail.rfind(_END_LARGE), "<40xQ")]
+    for at, form in found:
+        if at < 0 or at + struct.calcsize(form) > len(tail):
+            continue
+        [size] = struct.unpack_from(form, tail, at)
+        if _MOST_INDEX < size != 0xFFFFFFFF:
+            raise LabError(str(path), f"has an index of {size:,} bytes, more than the {_MOST_INDEX:,} that are read")
 
 
 def _limits(infos: list[zipfile.ZipInfo], size: int) -> dict[int, int]:

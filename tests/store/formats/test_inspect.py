@@ -329,6 +329,12 @@ def test_a_bomb_is_not_let_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     assert any("would grow from" in one.error for one in read(path) if isinstance(one, Failed))
 
 
+def test_an_index_larger_than_any_logs_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = zipped(tmp_path / "log.eval", entries())
+    monkeypatch.setattr(inspect_zip, "_MOST_INDEX", 100)
+    assert "has an index of" in refused(path)
+
+
 def test_harmful_entries_are_named_and_the_others_come(tmp_path: Path) -> None:
     path = tmp_path / "log.eval"
     zipped(path, entries())
