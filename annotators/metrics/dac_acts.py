@@ -63,18 +63,17 @@ def screen(case: Case) -> Point | None:
 
 def act(action: Action, size: Point | None) -> Act:
     """An action to compare; without a screen's size its places stay pixels, and only the same pixel is near."""
-    width, height = size if size and size[0] > 0 and size[1] > 0 else (1, 1)
-
-    def part(point: Point | None) -> Place | None:
-        return (point[0] / width, point[1] / height) if point is not None else None
-
     kind = _TYPES.get(action.kind, action.kind)
     match kind:
         case "click" | "long_press" | "double_tap":
-            boxes = tuple((a / width, b / height, c / width, d / height) for a, b, c, d in action.boxes)
-            return Act(kind, None, part(action.at), None, boxes)
+            at = None if action.at is None else _part(action.at, size)
+            if not action.boxes:
+                return Act(kind, None, at)
+            corners = ((_part(box[:2], size), _part(box[2:], size)) for box in action.boxes)
+            return Act(kind, None, at, None, tuple((*first, *last) for first, last in corners))
         case "drag":
-            return Act(kind, None, part(action.at), part(action.to))
+            to = None if action.to is None else _part(action.to, size)
+            return Act(kind, None, None if action.at is None else _part(action.at, size), to)
         case "type":
             return Act(kind, None if action.text is None else action.text.strip().casefold())
         case "scroll":
@@ -85,6 +84,11 @@ def act(action: Action, size: Point | None) -> Act:
         case "complete" if action.status == "infeasible":
             return Act("impossible")
     return Act(kind)
+
+
+def _part(point: Point, size: Point | None) -> Place:
+    width, height = size if size and size[0] > 0 and size[1] > 0 else (1, 1)
+    return point[0] / width, point[1] / height
 
 
 def same(gold: Act, other: Act) -> bool:
@@ -134,9 +138,9 @@ class _Sorted:
             return [i for i in self._types.get(gold.type, ()) if same(gold, self._run[i])]
         if gold.at is not None:
             (x, y), near = gold.at, REACH * REACH
-            left, right = x - REACH, x + REACH
+            top, low = y - REACH, y + REACH
             there = self._places.get(gold.type, ())
-            return [i for i, a, b in there if left <= a <= right and (x - a) * (x - a) + (y - b) * (y - b) <= near]
+            return [i for i, a, b in there if top <= b <= low and (x - a) * (x - a) + (y - b) * (y - b) <= near]
         if gold.value is not None:
             return self._values.get((gold.type, gold.value), [])
         return self._types.get(gold.type, [])
