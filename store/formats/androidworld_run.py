@@ -74,6 +74,7 @@ class _Run:
         self.shaper = Shaper(episode.place)
         self.shots = Shots(spool)
         self.rows, self.rest = _rows(episode)
+        self.ragged = frozenset(self.rest.get("ragged", ()))
         self.screen = _size(fields_of(episode.fields.get("screen_config")) or {})
         self.last: Action | None = None
         self.acted = False
@@ -124,13 +125,16 @@ class _Run:
         action = action_of(source, size, scale, None if tree is None else lambda index: _box(tree, index))
         said = next((row[name] for name in _OUTPUTS if isinstance(row.get(name), str)), None)
         thought = next((row[name] for name in _THOUGHTS if isinstance(row.get(name), str)), None)
+        reason = reason_in(said)
+        if reason and self.ragged & {*_THOUGHTS}:
+            thought = reason
         usages = [usage for name in _ANSWERS if (usage := usage_of(row.get(name)))]
         usage = reduce(Usage.plus, usages) if usages else None
         error = row.get("error")
         draft.step(
             action,
             self.shots.seen(shot, tree, self.screen),
-            thought=self._text(thought) if thought else escape_surrogates(reason_in(said)),
+            thought=self._text(thought or reason),
             raw=self._text(said) if said else None,
             usage=usage,
             error=self._text(error) if isinstance(error, str) and error else None,
@@ -140,16 +144,18 @@ class _Run:
         self.acted |= action.raw is not None
 
     def _action(self, row: Row) -> Any:
-        """The step's action, JSON-shaped; its source's text is read where there is none beside it."""
-        for name in _ACTIONS:
-            value = row.get(name)
+        """The step's action, JSON-shaped; its output is read where none stands beside it for certain.
+
+        A column that is shorter than the others lacks some step's value, and nothing tells whose.
+        """
+        beside = [(name, row.get(name)) for name in _ACTIONS if name not in self.ragged]
+        outputs = [(name, row.get(name)) for name in _OUTPUTS]
+        late = [(name, row.get(name)) for name in _ACTIONS if name in self.ragged]
+        for name, value in [*beside, *outputs, *late]:
             held = fields_of(value)
             found = held if held is not None and "action_type" in held else parsed(value)
             if found is not None:
                 return self.shaper.shape(found, name)
-        for name in _OUTPUTS:
-            if (said := parsed(row.get(name))) is not None:
-                return self.shaper.shape(said, name)
         return None
 
     def _extra(self, i: int, row: Row, elements: list[Any]) -> dict[str, Any]:
@@ -158,6 +164,7 @@ class _Run:
         used = {*_ELEMENTS, *_AFTER_ELEMENTS} if elements else set()
         used |= {said, next((name for name in _THOUGHTS if isinstance(row.get(name), str)), "")}
         used |= {name for name in _ACTIONS if "action_type" in (fields_of(row.get(name)) or {})}
+        used -= self.ragged
         extra: dict[str, Any] = {}
         for name, value in row.items():
             if name in used or value is None or shot_of(value) or self._is_picture(value):

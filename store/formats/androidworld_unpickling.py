@@ -24,7 +24,7 @@ from store.formats.stream import Stream
 _MOST_CODES = 30_000_000
 _MOST_MADE = 4_000_000
 """Codes that are followed, and objects that are made."""
-_MOST_TEXT = 256 * 1024**2
+_MOST_TEXT = 128 * 1024**2
 _LONG = 64 * 1024
 """Bytes from which on they are held apart, and let go when there are too many of them."""
 _MOST_LONG = 128 * 1024**2

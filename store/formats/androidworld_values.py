@@ -13,7 +13,7 @@ from lab.wire import escape_surrogates
 from store.formats.spool import Shot
 
 _MOST_VALUES = 2_000_000
-_MOST_TEXT = 256 * 1024**2
+_MOST_TEXT = 128 * 1024**2
 """Values, and characters of text, of one run as JSON: what stands once in a pickle may be named a million times."""
 _DEEPEST = 100
 _INT_BITS = 63

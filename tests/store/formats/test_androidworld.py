@@ -358,6 +358,16 @@ def test_ragged_and_empty_columns(tmp_path: Path) -> None:
     assert len(trace(tmp_path, [{"summary": "a"}, {"summary": "b"}]).steps) == 2
 
 
+def test_an_action_in_a_column_that_lacks_some_steps_value_is_not_given_to_another_step(tmp_path: Path) -> None:
+    said = ["no idea", 'Reason: it\nAction: {"action_type": "click", "x": 1, "y": 2}', "none either"]
+    late = [JSONAction("click", x=1, y=2), JSONAction("wait")]
+    columns = {"action_output": said, "action_output_json": late, "action_reason": ["it"], "step_number": [0, 1, 2]}
+    first, second, third = trace(tmp_path, columns).steps
+    assert (second.proposed.action.at, second.proposed.thought) == ((1, 2), "it")
+    assert second.extra["action_output_json"]["state"]["action_type"] == "wait"
+    assert (first.proposed.action.kind, third.proposed.action.kind) == ("click", "other")
+
+
 @pytest.mark.parametrize("value", [float("nan"), None])
 def test_a_crash_before_the_first_step_is_a_failed_run(tmp_path: Path, value: Any) -> None:
     run = trace(tmp_path, value, is_successful=value, exception_info="Traceback: x", episode_length=value)
