@@ -107,16 +107,18 @@ def _likeness(runs: Sequence[Execution], context: Context, out: Out) -> Iterable
     foreign: list[float] = []
     for run in runs:
         other, why = others.of(run)
-        sequence = sequence_of(run.case)
-        theirs = [sequence_of(one) for one in (run.demonstration, other) if one is not None]
-        if why or len(sequence) > LONGEST or any(len(one) > LONGEST for one in theirs):
-            tally.out(why or "too long to compare")
+        if other is None:
+            tally.out(why)
             continue
-        apart = similarity(sequence, theirs[1])
+        sequence, shown, theirs = sequence_of(run.case), others.sequence(run.demonstration), others.sequence(other)
+        if max(map(len, (sequence, shown, theirs))) > LONGEST:
+            tally.out("too long to compare")
+            continue
+        apart = similarity(sequence, theirs)
         if not apart:
             tally.out("nothing in common with the other user, so no ratio")
             continue
-        own.append(similarity(sequence, theirs[0]))
+        own.append(similarity(sequence, shown))
         foreign.append(apart)
     left = out + tally.told
     why = "; ".join(reason for reason, _ in tally.told)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from annotators.metrics import Context
 from annotators.metrics.fingertip_text import Likest
-from annotators.metrics.fingertip_tracks import Execution, type_of, user_of
+from annotators.metrics.fingertip_tracks import Execution, sequence_of, type_of, user_of
 from lab.case import Case
 
 
@@ -17,6 +17,7 @@ class Others:
         self._context = context
         self._made = False
         self._found: dict[tuple[str, str], Case | None] = {}
+        self._sequences: dict[str, str] = {}
 
     def of(self, run: Execution) -> tuple[Case | None, str]:
         """The episode to compare with, or why there is none."""
@@ -32,6 +33,12 @@ class Others:
             self._found[key] = self._nearest(intent, kind)
         found = self._found[key]
         return found, "" if found else "no user of another type has a demonstration"
+
+    def sequence(self, demonstration: Case) -> str:
+        """All that was done in a demonstration, written once."""
+        if demonstration.id not in self._sequences:
+            self._sequences[demonstration.id] = sequence_of(demonstration)
+        return self._sequences[demonstration.id]
 
     def _type(self, run: Execution) -> str:
         told = [type_of(case.persona.facts) for case in (run.case, run.demonstration) if case.persona]

@@ -31,25 +31,17 @@ def distance(one: str, other: str) -> int:
     where: dict[str, int] = {}
     for place, sign in enumerate(long):
         where[sign] = where.get(sign, 0) | 1 << place
-    found = len(long)
-    full = (1 << found) - 1
-    last = 1 << (found - 1)
+    full = (1 << len(long)) - 1
     up, down = full, 0
+    match = where.get
     for sign in short:
-        match = where.get(sign, 0)
-        across = (((match & up) + up) ^ up) | match | down
-        plus = down | (full & ~(across | up))
-        minus = up & across
-        if plus & last:
-            found += 1
-        elif minus & last:
-            found -= 1
-        plus = (plus << 1 | 1) & full
-        minus = (minus << 1) & full
-        match |= down
-        up = minus | (full & ~(match | plus))
-        down = plus & match
-    return found
+        same = match(sign, 0) | down
+        same |= ((same & up) + up) ^ up
+        across = (down | ~(up | same)) << 1 | 1
+        risen = up & same
+        down = across & same
+        up = (risen << 1 | ~(across | same)) & full
+    return len(short) + up.bit_count() - (down & full).bit_count()
 
 
 def similarity(one: str, other: str) -> float:
