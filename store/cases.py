@@ -174,7 +174,7 @@ def _case(id: str, rows: list[Any], verdicts: list[Verdict], shared: _Shared) ->
         started=started.forked.at if started.forked else started.at,
         checks=ended.checks if ended else (),
         seconds=_told(ended, seconds),
-        waited=None if seconds is None else _waited([row[0] for row in rows], clock, started, steps),
+        waited=_waited([row[0] for row in rows], clock, started, steps, timed=seconds is not None),
         usage=_usage(ended, steps),
         verdicts=verdicts,
     )
@@ -231,14 +231,26 @@ def _told(ended: _Ended | None, seconds: float | None) -> float | None:
 
 
 def _waited(
-    kinds: list[str], clock: list[tuple[float | None, float | None]], started: _Started, steps: list[_Step]
+    kinds: list[str],
+    clock: list[tuple[float | None, float | None]],
+    started: _Started,
+    steps: list[_Step],
+    *,
+    timed: bool,
 ) -> float | None:
-    """Seconds with a question open or the run standing still; None where an imported run asked at unknown times."""
-    if started.source is not None and any(step.question for step in steps):
+    """Seconds with a question open or the run standing still; None where that is not told, as in most imported runs."""
+    if not any(kind in ("asked", "paused") for kind in kinds):
+        return 0.0
+    if started.source is not None:
         replies = [step.reply for step in steps if step.question]
         if not all(reply is not None and reply.shown_at and reply.sent_at for reply in replies):
             return None
         return sum(_between(reply.shown_at, reply.sent_at) for reply in replies if reply is not None)
+    return _stood_still(kinds, clock) if timed else None
+
+
+def _stood_still(kinds: list[str], clock: list[tuple[float | None, float | None]]) -> float:
+    """Seconds that a question or a pause, or both, took up."""
     total = 0.0
     since: float | None = None
     why: set[str] = set()
@@ -247,7 +259,7 @@ def _waited(
         if now is None:
             continue
         if kind in ("asked", "paused"):
-            since = now if not why else since
+            since = since if why else now
             why.add(kind)
         elif kind in ("answered", "resumed", "step", "ended") and why:
             why -= {"asked"} if kind in ("answered", "step") else {"paused"} if kind == "resumed" else set(why)

@@ -12,6 +12,7 @@ from lab.errors import LabError
 
 KEYS: Mapping[str, Callable[[Case], str]] = {
     "agent": lambda case: case.agent.id,
+    "model": lambda case: case.source.model if case.source and case.source.model else case.agent.id,
     "task": lambda case: case.task.id,
     "kind": lambda case: case.task.kind,
     "persona": lambda case: case.persona.id if case.persona else case.task.persona,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Literal, NamedTuple
 
 from annotators.metrics import Context
@@ -55,8 +55,8 @@ def valued(case: Case, context: Context, ready: Demonstrations) -> Valued:
     values: dict[str, Value] = {
         "APR": aligned if isinstance(aligned, str) else aligned.apr,
         "PPR": aligned if isinstance(aligned, str) else _or(aligned.ppr, "runs whose path has no flexible node"),
-        "CT": _seconds(case, lambda seconds, waited: seconds),
-        "CT without waiting": _seconds(case, lambda seconds, waited: seconds - waited),
+        "CT": _seconds(case),
+        "CT without waiting": _working(case),
         "CPT": _price(case),
         "TCR": _shown(case, demonstrations(case, context.gold.get(case.task.id, ())), ready),
         "TCR by nodes": _along_first(case),
@@ -106,12 +106,18 @@ def _shown(case: Case, golds: Sequence[Case], ready: Demonstrations) -> Value:
     return max(common / steps for common, steps in (ready.common(case, gold) for gold in golds))
 
 
-def _seconds(case: Case, of: Callable[[float, float], float]) -> Value:
+def _seconds(case: Case) -> Value:
     if case.status == "open":
         return "runs that have not ended"
-    if case.seconds is None:
-        return "runs whose source tells no times"
-    return of(case.seconds, case.waited or 0.0)
+    return _or(case.seconds, "runs whose source tells no times")
+
+
+def _working(case: Case) -> Value:
+    """The time that the agent itself took."""
+    whole = _seconds(case)
+    if isinstance(whole, str):
+        return whole
+    return "runs that do not tell how long their person took" if case.waited is None else whole - case.waited
 
 
 def _price(case: Case) -> Value:

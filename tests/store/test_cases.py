@@ -124,7 +124,7 @@ def test_what_a_source_tells_of_the_whole_run_goes_before_what_its_steps_come_to
     )
     (case,) = store.cases()
     assert case.usage == Usage(99, 2, cost=0.5, seconds=12.5)
-    assert case.seconds == 12.5
+    assert (case.seconds, case.waited) == (12.5, 0.0)
 
 
 def test_an_imported_run_that_asked_at_unknown_times_does_not_say_how_long_it_waited(store: Store) -> None:
