@@ -127,7 +127,7 @@ def judged(case: Case, name: str) -> float | None:
     value = verdict.value if verdict else None
     if isinstance(value, str):
         return _YES.get(value.strip().lower())
-    return float(value) if isinstance(value, int | float) else None
+    return float(value) if isinstance(value, int | float) and 0 <= value <= 1 else None
 
 
 def user_of(case: Case) -> str:

@@ -130,9 +130,7 @@ def _judged(case: Case, name: str) -> float | None:
 
 def _number(value: object) -> float | None:
     """A number, also where it is written as text; None of anything else."""
-    if isinstance(value, str):
-        try:
-            return float(value)
-        except ValueError:
-            return None
-    return float(value) if isinstance(value, int | float) else None
+    try:
+        return float(value) if isinstance(value, str | int | float) else None
+    except (ValueError, OverflowError):
+        return None

@@ -38,9 +38,10 @@ def measure(cases: Sequence[Case], context: Context) -> list[Number]:
     if not chains:
         why = "no run of an agent that can be measured"
         return [Number(PAPER, name, None, "share", 0, "tasks", left_out=out.told, undefined=why) for name in _ALL]
-    most = max(max(chain.tries) for chain in chains)
+    again = sorted({attempt for chain in chains for attempt in chain.tries if attempt > 1})
+    most = max(again, default=1)
     numbers = [
-        *learning("", chains, most, out.told),
+        *learning("", chains, again, out.told),
         *_ratio(chains, out.told),
         *recovery(chains, most, out.told),
         *economy(chains, 1, out.told),
@@ -48,18 +49,18 @@ def measure(cases: Sequence[Case], context: Context) -> list[Number]:
     ]
     for difficulty in DIFFICULTIES:
         some = [chain for chain in chains if difficulty_of(chain.case) == difficulty]
-        numbers.extend(learning(difficulty, some, most, out.told) if some else ())
+        numbers.extend(learning(difficulty, some, again, out.told) if some else ())
     for apps in sorted({apps_of(chain.case) for chain in chains} - {0}):
         some = [chain for chain in chains if apps_of(chain.case) == apps]
-        numbers.extend(learning(f"{apps} app{'' if apps == 1 else 's'}", some, most, out.told))
+        numbers.extend(learning(f"{apps} app{'' if apps == 1 else 's'}", some, again, out.told))
     return _limited(numbers, context.terms)
 
 
-def learning(part: str, chains: Sequence[Chain], most: int, out: Out) -> Iterable[Number]:
-    """SR, IRR, and success within k attempts."""
+def learning(part: str, chains: Sequence[Chain], again: Sequence[int], out: Out) -> Iterable[Number]:
+    """SR, IRR, and success within k attempts for each k that somebody came to."""
     yield from _success(part, chains, out)
     yield from _retention(part, chains, out)
-    for k in range(2, most + 1):
+    for k in again:
         yield from _within(part, chains, k, out)
 
 
@@ -166,7 +167,7 @@ def recovery(chains: Sequence[Chain], most: int, out: Out) -> Iterable[Number]:
     value = None if why else got / len(failed)
     yield Number(PAPER, "FRR", value, "share", len(failed), "tasks", "", "paper", out + tally.told, why, note)
     lost = [chain for chain in chains if chain.done_at(1) is None]
-    got = sum(1 / 2 ** (at - 2) for chain in lost if (at := chain.done_at(most)))
+    got = sum(0.5 ** (at - 2) for chain in lost if (at := chain.done_at(most)))
     value = got / len(lost) if lost else 0.0
     yield Number(PAPER, "FRR", value, "share", len(lost), "tasks", "", "script", out, note=f"k = {most}")
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
@@ -35,7 +37,7 @@ class Try(NamedTuple):
         value = verdict.extra.get(column) if verdict else None
         try:
             number = float(value) if isinstance(value, str | int | float) else math.nan
-        except ValueError:
+        except (ValueError, OverflowError):
             return None
         return number if math.isfinite(number) else None
 
@@ -80,12 +82,12 @@ def chains_of(cases: Sequence[Case], terms: Terms, out: Tally) -> list[Chain]:
     """
     rates = _rates(cases)
     chains: dict[tuple[object, ...], dict[int, Try]] = {}
+    times: Counter[tuple[object, ...]] = Counter()
     for case in out.kept(cases, lambda case: _why_not(case, terms, rates)):
         key = (case.agent.id, case.source.model if case.source else "", case.task.id, _persona(case))
-        place = 0
-        while case.attempt in chains.setdefault((*key, place), {}):
-            place += 1
-        chains[(*key, place)][case.attempt] = _try(case, terms, rates)
+        place = times[(*key, case.attempt)]
+        times[(*key, case.attempt)] += 1
+        chains.setdefault((*key, place), {})[case.attempt] = _try(case, terms, rates)
     return [Chain(dict(sorted(tries.items()))) for tries in chains.values()]
 
 
@@ -108,7 +110,7 @@ def difficulty_of(case: Case) -> str:
 def apps_of(case: Case) -> int:
     """How many apps its task takes; 0 where that is not told."""
     told = case.task.traits.get("num_apps", "")
-    return len(case.task.apps) or (int(told) if told.isascii() and told.isdigit() else 0)
+    return len(case.task.apps) or (int(told) if re.fullmatch(r"[0-9]{1,3}", told) else 0)
 
 
 def tokens_of(case: Case) -> int | None:
@@ -128,6 +130,8 @@ def _why_not(case: Case, terms: Terms, rates: Mapping[str, float]) -> str:
         return "a demonstration"
     if case.status == "open":
         return "not ended"
+    if case.attempt < 1:
+        return "its attempt has no number from 1"
     if case.task.shortest is None and (terms.step_budget is not None or terms.golden_tokens is not None):
         return "no golden steps, so no budget"
     if terms.golden_tokens is not None and case.agent.id not in rates:

@@ -400,3 +400,11 @@ def test_the_published_bundles_give_their_counted_results(
         if published is not None:
             assert round(100 * value, 1) == published
     assert told["UIQ", "MobileWorld", "script"].value is not None
+
+
+@pytest.mark.parametrize("absurd", [10**400, float("nan"), "nan", [], {}, None, True, -1])
+def test_an_absurd_judgement_is_none(absurd: Any) -> None:
+    task = Task("A", "personalized", instruction="Do it", traits={"lambda": "0.5"})
+    run = case("A", task=task, source=None, verdicts=(Verdict("rule", 1.0), Verdict("llm", absurd)))
+    number = numbers(run)["Hybrid score", "", "paper"]
+    assert number.value == (1.0 if absurd is True else None)

@@ -319,3 +319,15 @@ def test_token_budgets_a_run_and_a_golden_step() -> None:
     assert numbers(*rated, golden_tokens=19.9)["SR", "", "paper"].value == 0.0
     unknown = numbers(case("C"), golden_tokens=25)
     assert unknown["SR", "", ""].left_out == (("its agent's tokens are not known", 1),)
+
+
+def test_absurd_attempts_and_fields_are_borne() -> None:
+    row = Verdict("results.csv", extra={"total_steps": 10**400, "step_ratio": "1e999", "total_time": {}})
+    told = numbers(
+        case("A", score=0.0, verdicts=[row, seen(10**400, 10**399, 10**400)], traits={"num_apps": "9" * 5000}),
+        case("A", attempt=10**9),
+        case("B", 0, attempt=-3, score=0.0),
+    )
+    assert told["FRR", "", "paper"].value == pytest.approx(1e-9)
+    assert told["pass@1000000000", "", "script"].value == 1.0
+    assert told["SR", "", "paper"].left_out == (("its attempt has no number from 1", 1),)
