@@ -19,7 +19,7 @@ def add(commands: Commands) -> None:
     metrics.add_argument("run_ids", nargs="*", metavar="ID", help="only these runs (default: all)")
     metrics.add_argument(
         "--by", type=_names, default=(), metavar="KEY,KEY",
-        help="a table for each agent, task, kind, persona, user, source, attempt, apps, ... or trait of the tasks",
+        help="a table for each agent, model, task, kind, persona, user, source, attempt, ... or trait of the tasks",
     )  # fmt: skip
     metrics.add_argument(
         "--paper", type=_papers, default=PAPERS, metavar="NAME,NAME", help=f"only these: {', '.join(PAPERS)}"

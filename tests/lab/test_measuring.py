@@ -1,0 +1,186 @@
+"""hitlab metrics from the command line: tables, JSON and CSV that agree, groups, marks, and refusals in a sentence."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from annotators.metrics import PAPERS
+from lab import case as nouns
+from lab.cli import main
+from lab.options import measuring as options
+from lab.records import Imported, numbered
+from lab.task import Actor, InformationUnit, Task, Tdg, TdgNode
+from lab.trace import AnyEvent, Ended, Forked, Started, Step
+from lab.turn import Action, Proposed
+from store.store import Store
+
+TASK = Task(
+    "lunch",
+    "general",
+    instruction="Order lunch",
+    golden_steps=2,
+    traits={"difficulty": "easy", "memory": "yes"},
+    tdg=Tdg((TdgNode("open", "Open"), TdgNode("order", "Order", kind="flexible")), (("open", "order"),)),
+    units=(InformationUnit("price", "the price"),),
+)
+
+
+def run(id: str, agent: str, score: float | None, *, ended: bool = True, **fields: Any) -> Imported:
+    events: list[AnyEvent] = [Started(trace=id * 32, task=TASK, agent=Actor("model", agent), ms=0.0, **fields)]
+    events += [Step(index=i, proposed=Proposed(Action("click", at=(i, i))), ms=1000.0 * i) for i in range(4)]
+    if ended:
+        events.append(Ended(status="completed", score=score, ms=8000.0))
+    return Imported(numbered(events), {}, [])
+
+
+@pytest.fixture
+def db(tmp_path: Path) -> Path:
+    path = tmp_path / "lab.db"
+    with Store.open(path) as store:
+        store.import_run(run("a", "=one", 1.0))
+        store.import_run(run("b", "=one", 0.0))
+        store.import_run(run("c", "two", 1.0))
+        store.import_run(run("d", "two", None, ended=False))
+        store.import_run(run("e", "two", 1.0, parent="c" * 32, forked=Forked(index=1, seq=2)))
+    return path
+
+
+def out(capsys: pytest.CaptureFixture[str], *words: str, code: int = 0) -> str:
+    assert main(["metrics", *words]) == code
+    said = capsys.readouterr()
+    return said.err if code else said.out
+
+
+def told(capsys: pytest.CaptureFixture[str], db: Path, *words: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(out(capsys, "--db", str(db), "--json", *words))
+    return found
+
+
+def values(group: dict[str, Any], paper: str, metric: str, version: str = "") -> list[float | None]:
+    return [
+        number["value"]
+        for number in group["numbers"]
+        if (number["paper"], number["metric"], number.get("version", "")) == (paper, metric, version)
+        and not number.get("part")
+    ]
+
+
+def test_the_parser_names_the_papers_that_there_are() -> None:
+    assert options.PAPERS == PAPERS
+
+
+def test_groups_have_their_own_numbers_and_what_is_left_out_is_counted(
+    db: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = told(capsys, db, "--by", "agent")
+    assert found["runs"] == 3
+    assert found["left_out"] == {"not ended": 1, "forked from another run": 1}
+    assert [group["by"] for group in found["groups"]] == [{"agent": "=one"}, {"agent": "two"}]
+    assert [group["runs"] for group in found["groups"]] == [2, 1]
+    assert values(found["groups"][0], "knowu", "SR", "paper") == [0.5]
+    assert values(found["groups"][1], "knowu", "SR", "paper") == [1.0]
+    assert values(found["groups"][0], "pspa", "CT") == [8.0]
+
+
+def test_forks_come_in_where_they_are_asked_for(db: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert told(capsys, db, "--forks")["runs"] == 4
+    assert told(capsys, db, "a", "c", "--paper", "knowu")["runs"] == 2
+
+
+def test_the_table_says_the_same_as_json_and_csv(db: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    found = told(capsys, db, "--by", "agent,difficulty")
+    rows = list(csv.DictReader(io.StringIO(out(capsys, "--db", str(db), "--csv", "--by", "agent,difficulty"))))
+    numbers = [(group["by"], number) for group in found["groups"] for number in group["numbers"]]
+    assert len(rows) == len(numbers) > 20
+    for row, (by, number) in zip(rows, numbers, strict=True):
+        assert (row["agent"], row["difficulty"]) == (by["agent"], by["difficulty"])
+        assert (row["paper"], row["metric"], int(row["n"])) == (number["paper"], number["metric"], number["n"])
+        assert row["value"] == ("" if number["value"] is None else repr(number["value"]))
+        assert bool(row["undefined"]) == (number["value"] is None)
+    table = out(capsys, "--db", str(db), "--by", "agent")
+    assert "== agent two: 1 run" in table
+    assert "3 runs in" in table
+    assert "left out: 1 not ended; left out: 1 forked" in table
+    assert "  no IRR (paper): " in table
+
+
+def test_a_number_without_a_value_is_never_printed_as_one(db: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for group in told(capsys, db)["groups"]:
+        for number in group["numbers"]:
+            assert (number["value"] is None) == bool(number.get("undefined")), number
+
+
+def test_marks_make_what_they_are_about_measurable(
+    db: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert values(told(capsys, db)["groups"][0], "pspa", "APR") == [None]
+    marks = tmp_path / "marks.jsonl"
+    marks.write_text(
+        '{"run":"a","nodes":{"open":1,"order":3}}\n{"run":"b","nodes":{"open":2,"order":null}}\n', encoding="utf-8"
+    )
+    group = told(capsys, db, "--marks", str(marks))["groups"][0]
+    assert values(group, "pspa", "APR") == [(1.0 + 0.5) / 2]
+    assert values(group, "pspa", "PPR") == [(1.0 + 0.0) / 2]
+    marks.write_text('{"run":"a"}\n{"run":"aa"}\n', encoding="utf-8")
+    said = out(capsys, "--db", str(db), "--marks", str(marks), code=1)
+    assert "line 2: field run: aa is what" in said
+    assert "line 1 is about" in said
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--by", "colour"], "cannot be grouped by 'colour'; they can by agent, model, task"),
+        (["d"], "has not ended"),
+        (["nothing"], "run nothing: is not in"),
+        (["--marks", "nowhere.jsonl"], "nowhere.jsonl"),
+        (["--profiles", "nowhere"], "nowhere: is no folder of profiles"),
+    ],
+)
+def test_what_cannot_be_done_is_a_sentence(
+    db: Path, capsys: pytest.CaptureFixture[str], words: list[str], said: str
+) -> None:
+    code = main(["metrics", "--db", str(db), *words])
+    captured = capsys.readouterr()
+    assert code in (1, 2)
+    assert said in captured.err
+    assert captured.err.count("\n") == 1
+    assert not captured.out
+
+
+@pytest.mark.parametrize("words", [["--paper", "best"], ["--lambda", "2"], ["--step-budget", "0"], ["--by", ","]])
+def test_words_that_mean_nothing_are_refused_by_the_parser(words: list[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["metrics", *words])
+
+
+@pytest.mark.parametrize("seat", ["participant", "rater"])
+def test_outcomes_are_not_there_for_those_who_must_not_see_them(
+    db: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, seat: str
+) -> None:
+    monkeypatch.setenv("HITLAB_SEAT", seat)
+    assert "is not there for the seat" in out(capsys, "--db", str(db), code=1)
+
+
+def test_every_trait_and_key_groups_all_runs(db: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    from annotators.metrics.measured import KEYS
+
+    for key in (*KEYS, "difficulty", "memory"):
+        groups = told(capsys, db, "--by", key, "--paper", "knowu")["groups"]
+        assert sum(group["runs"] for group in groups) == 3, key
+        assert all(set(group["by"]) == {key} for group in groups)
+
+
+def test_a_case_knows_its_verdicts_by_name() -> None:
+    from lab.records import Verdict
+
+    case = nouns.Case("a", TASK, Actor("human", "x"), [], "completed", verdicts=(Verdict("irr", 1), Verdict("sr", 2)))
+    assert case.verdict("sr") == Verdict("sr", 2)
+    assert case.verdict("none") is None
+    assert case.gold
