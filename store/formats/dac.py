@@ -8,15 +8,17 @@ and what an episode means is in `dac_run`. Source: DAC-Bench 2.4, Appendix C.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from itertools import chain
+from typing import Any, NamedTuple
 
 from lab.errors import LabError
 from lab.records import Imported
-from lab.wire import read_json
-from store.formats import Failed, Format, Found, Known, Seen
+from lab.wire import Read, read_json
+from store.formats import SNIFFED, Failed, Format, Found, Known, Seen
 from store.formats.dac_run import ACTIONS, STEPS, Episode, imported
 from store.formats.files import check_within, unpacked
 from store.formats.gold import Notes, Shots, words
+from store.formats.pieces import each
 
 NAME = "dac"
 _IDS = ("episode_id", "id", "task_id", "episode")
@@ -49,32 +51,66 @@ def read(found: Found, known: Callable[[str], bool]) -> Iterator[Imported | Know
         if isinstance(part, Failed):
             yield part
             continue
-        where, value, notes = part
-        for place, held in _episodes((where, value)):
-            name = f"{path}#{place}" if place else path
+        for place, held in _episodes(("", part.value)):
+            label = part.label(place)
             try:
-                yield imported(_episode(found, held, place, notes, shots), known)
+                yield imported(_episode(found, part, place, held, shots), known)
             except LabError as error:
-                yield Failed(name, error.sentence)
+                yield Failed(f"{path}#{label}" if label else path, error.sentence)
 
 
-def _parts(data: bytes, path: str) -> Iterator[tuple[str, Any, Notes] | Failed]:
-    """The JSON of a file, or that of each of its lines, with where it stands and what was changed in it."""
-    lines = [(i, line) for i, line in enumerate(data.splitlines(), 1) if line.strip()]
+class _Part(NamedTuple):
+    """A JSON value of a file: where it stands there ("" where it is all of it), and what was changed in it."""
+
+    where: str
+    value: Any
+    notes: Notes
+
+    def label(self, place: str) -> str:
+        """A place in the value, as people find it in the file."""
+        if self.where.startswith("["):
+            return f"{self.where}{'.' if place and not place.startswith('[') else ''}{place}"
+        return f"{self.where} {place}".strip()
+
+
+def _parts(data: bytes, path: str) -> Iterator[_Part | Failed]:
+    """The JSON of a file: the items of a list, all of it, or that of each of its lines."""
+    listed = _listed(data, path)
+    if listed is not None:
+        yield from listed
+        return
     try:
-        value, notes = read_json(data, path)
+        yield _Part("", *read_json(data, path))
     except LabError as error:
+        lines = [(i, line) for i, line in enumerate(data.splitlines(), 1) if line.strip()]
         if not _by_line(lines):
             yield Failed(path, error.sentence)
             return
-    else:
-        yield "", value, notes
-        return
-    for number, line in lines:
-        try:
-            yield f"line {number}", *read_json(line, f"{path}, line {number}")
-        except LabError as error:
-            yield Failed(f"{path}#line {number}", error.sentence)
+        for number, line in lines:
+            try:
+                yield _Part(f"line {number}", *read_json(line, f"{path}, line {number}"))
+            except LabError as wrong:
+                yield Failed(f"{path}#line {number}", wrong.sentence)
+
+
+def _listed(data: bytes, path: str) -> Iterator[_Part | Failed] | None:
+    """The items of a list, read one by one; None where the file is none, or a list that is itself an episode."""
+    if not data[:SNIFFED].lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"["):
+        return None
+    try:
+        items = each(data, path)
+        first = next(items, None)
+    except LabError:
+        return None
+    if first is None or (not isinstance(first, LabError) and _is_meta(first.value) and steps_of(first.value) is None):
+        return None
+    return (_part(f"[{i}]", item, path) for i, item in enumerate(chain([first], items)))
+
+
+def _part(where: str, item: Read | LabError, path: str) -> _Part | Failed:
+    if isinstance(item, LabError):
+        return Failed(f"{path}#{where}", item.sentence)
+    return _Part(where, *item)
 
 
 def _by_line(lines: list[tuple[int, bytes]]) -> bool:
@@ -143,22 +179,21 @@ def _is_step(value: Any) -> bool:
     return any(key in value for key in _STEP_MARKS)
 
 
-def _episode(found: Found, held: Any, place: str, notes: Notes, shots: Shots) -> Episode:
-    path = str(found.path)
+def _episode(found: Found, part: _Part, place: str, held: Any, shots: Shots) -> Episode:
+    path, label = str(found.path), part.label(place)
     steps = steps_of(held)
     if steps is None:
-        raise LabError(path, f"{f'field {place}: ' if place else ''}holds no list of steps")
+        raise LabError(path, f"{f'field {label}: ' if label else ''}holds no list of steps")
     field, rows = steps
-    at = place if not place.startswith("line") else ""
-    inside = f"{at}.{field}" if at and field else at or field
+    inside = f"{place}.{field}" if place and field else place or field
     for i, row in enumerate(rows):
         if not isinstance(row, dict):
-            raise LabError(path, f"field {inside}[{i}]: is no step")
+            raise LabError(path, f"field {part.label(inside)}[{i}]: is no step")
     meta = held[0] if isinstance(held, list) else {key: value for key, value in held.items() if key != field}
     own = next((name for key in _IDS if (name := words(meta.get(key)))), "")
-    mapped = place.rpartition(".")[2]
-    name = own or (mapped if mapped and "[" not in mapped and not mapped.startswith("line") else "")
-    return Episode(name, meta, rows, inside, found, notes, shots, 1 if isinstance(held, list) else 0)
+    key = place.rpartition(".")[2]
+    name = own or ("" if "[" in key else key)
+    return Episode(name, meta, rows, inside, found, part.notes, shots, 1 if isinstance(held, list) else 0)
 
 
 def _is_file(seen: Seen) -> bool:

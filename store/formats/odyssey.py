@@ -16,14 +16,15 @@ from lab.records import Imported
 from lab.task import Task
 from lab.trace import DeviceInfo
 from lab.turn import Action, Point
-from lab.wire import escape_surrogates, read_json
-from store.formats import Failed, Format, Found, Known, Seen
+from lab.wire import Read, escape_surrogates, read_json
+from store.formats import SNIFFED, Failed, Format, Found, Known, Seen
 from store.formats.draft import Draft, run_id
 from store.formats.files import check_within, unpacked
 from store.formats.geometry import number
 from store.formats.gold import ANNOTATOR, Notes, Shots, ended, episode_bytes, missing, names_of, without, words
 from store.formats.odyssey_actions import action_of
 from store.formats.pictures import Pictures
+from store.formats.pieces import each
 
 NAME = "odyssey"
 _PARTS = 12
@@ -55,21 +56,35 @@ class _Source(NamedTuple):
 def read(found: Found, known: Callable[[str], bool]) -> Iterator[Imported | Known | Failed]:
     """The episode of a file, or each of those that it holds."""
     path = str(found.path)
+    shots = Shots(found.root, found.path.parent)
     try:
-        check_within(found.root, found.path)
-        value, notes = read_json(unpacked(found.path), path)
+        for place, held in _episodes(found):
+            try:
+                yield _one(found, place, held, shots, known)
+            except LabError as error:
+                yield Failed(f"{path}{'#' if place else ''}{place.strip('[]')}", error.sentence)
     except LabError as error:
         yield Failed(path, error.sentence)
-        return
-    shots = Shots(found.root, found.path.parent)
-    episodes = [(f"[{i}]", held) for i, held in enumerate(value)] if isinstance(value, list) else [("", value)]
-    for place, held in episodes:
-        try:
-            if not isinstance(held, dict):
-                raise LabError(path, f"field {place or 'episode'}: is no episode")
-            yield _run(_Source(found, held, place, notes, shots, Pictures(found.root)), known)
-        except LabError as error:
-            yield Failed(f"{path}{'#' if place else ''}{place.strip('[]')}", error.sentence)
+
+
+def _episodes(found: Found) -> Iterator[tuple[str, Read | LabError]]:
+    """What a file holds, read one by one where it is a list, with where that stands."""
+    check_within(found.root, found.path)
+    data = unpacked(found.path)
+    if data[:SNIFFED].lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"["):
+        yield from ((f"[{i}]", item) for i, item in enumerate(each(data, str(found.path))))
+    else:
+        yield "", read_json(data, str(found.path))
+
+
+def _one(
+    found: Found, place: str, held: Read | LabError, shots: Shots, known: Callable[[str], bool]
+) -> Imported | Known:
+    if isinstance(held, LabError):
+        raise held
+    if not isinstance(held.value, dict):
+        raise LabError(str(found.path), f"field {place or 'episode'}: is no episode")
+    return _run(_Source(found, held.value, place, held.notes, shots, Pictures(found.root)), known)
 
 
 def _run(source: _Source, known: Callable[[str], bool]) -> Imported | Known:
@@ -140,7 +155,7 @@ def _step(source: _Source, draft: Draft, i: int, step: dict[str, Any]) -> Action
     extra = without(step, _PLACED)
     if step.get("step") is not None and number(step["step"]) != i:
         extra["step"] = step["step"]
-    if gone := missing(source.notes, f"{source.place}{'.' if source.place else ''}steps[{i}]."):
+    if gone := missing(source.notes, f"steps[{i}]."):
         extra["missing"] = gone
     if i == 0:
         extra |= _about(source)

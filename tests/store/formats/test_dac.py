@@ -133,7 +133,7 @@ def test_one_episode_is_one_run_however_its_file_is_laid_out(tmp_path: Path) -> 
         ("132_0.jpg", "data/screenshots/132"),
         ("./data/screenshots/132/132_0.jpg", "."),
         ("./data/screenshots/132/132_0.jpg", "elsewhere/132"),
-        ("/home/someone/data/screenshots/132/132_0.jpg", "annotations/screenshots"),
+        ("/annotator/data/screenshots/132/132_0.jpg", "annotations/screenshots"),
     ],
 )
 def test_screenshots_below_above_or_by_name(tmp_path: Path, said: str, place: str) -> None:
