@@ -96,7 +96,10 @@ class CompareScreen(Screen[None]):
         self.call_after_refresh(self._take_room)
 
     def _take_room(self) -> None:
-        self.set_class(self.size.width < WIDE, "-phoneless")
+        phoneless = self.size.width < WIDE
+        if phoneless is not self.has_class("-phoneless"):
+            self.set_class(phoneless, "-phoneless")
+            self._look()
         for phone in self.phones:
             phone.take_room()
 
@@ -120,6 +123,9 @@ class CompareScreen(Screen[None]):
         for name, page in zip(NAMES, self.pages, strict=True):
             self._say(f"{name}-run", "")
             page.show(Content(""))
+        for phone in self.phones:
+            phone.mirror.mark([])
+            phone.mirror.show_still(None, None, None)  # what was looked at before may be gone for good
         self._say("compare-state", "")
 
     @work(thread=True, exclusive=True, group="compare")
@@ -161,6 +167,10 @@ class CompareScreen(Screen[None]):
             self._say(f"{name}-run", f"{name:<5}  {side.name}   {side.facts}   {side.reel.id}")
             eye.reel = side.reel
             phone.phone = side.started.device.size or PHONE
+        for name, side, page in zip(NAMES, self._sides, self.pages, strict=True):
+            if not side.places:
+                page.border_title = f"{name.title()}  no step"
+                page.show(Content.assemble(("This run has no step.", sheet.MUTED)))
         self.pairs.empty = "Neither run has a step."
         self.pairs.changed()
         self.pairs.go(place)
@@ -210,7 +220,7 @@ class CompareScreen(Screen[None]):
         place = "no step here" if alone else "the end" if ended else f"step {number + 1}"
         page.border_title = f"{NAMES[which].title()}  {place}"
         page.show(self._words(side, view, alone=alone))
-        if self.phones[which].display:
+        if not self.has_class("-phoneless"):
             shown = f"{place}, after" if after and not alone else place
             self.phones[which].put(view, f"{NAMES[which].title()}  {shown}", after=after, alone=alone)
 

@@ -47,11 +47,11 @@ COLUMNS: dict[str, Column] = {
 COSTS = ("tokens", "cost", "seconds")
 _GROUP = {
     "runs": Column("runs", 6, 0, right=True),
-    "mean": Column("mean score", 10, 0, right=True),
+    "mean": Column("mean score", 10, 0, right=True, gap=2),
     "n": Column("n", 6, 0, right=True),
-    "missing": Column("no score", 8, 0, right=True),
-    "steps": Column("mean steps", 10, 90, right=True),
-    "statuses": Column("status", 36, 118, gap=2),
+    "missing": Column("no score", 8, 0, right=True, gap=2),
+    "steps": Column("mean steps", 10, 90, right=True, gap=2),
+    "statuses": Column("status", 30, 112, share=4, gap=2),
 }
 _VALUES: dict[str, Callable[[Entry], str]] = {
     "agent": lambda it: one_line(it.run.agent),
@@ -86,6 +86,24 @@ def run_row(it: Entry, cost: Cost | None, width: int) -> list[tuple[str, str]]:
     columns = shown(width)
     values = {name: _cost(name, cost) if name in COSTS else _VALUES[name](it) for name in columns}
     return _row(width, columns, one_line(it.name), values)
+
+
+def member_row(it: Entry, by: str, width: int) -> list[tuple[str, str]]:
+    """A run among groups by `by`: its cells under the headings of what they go into, its name a little further in."""
+    columns = {name: column for name, column in _GROUP.items() if width >= column.least}
+    status = _VALUES["status"](it)
+    words = {"agent": one_line(it.run.agent), "task": one_line(it.name), "status": status}
+    if "statuses" in columns:
+        del words["status"]
+    values = {
+        "runs": "",
+        "mean": score_words(it.run.score),
+        "n": "",
+        "missing": "1" if it.run.score is None else "",
+        "steps": str(it.run.steps),
+        "statuses": status,
+    }
+    return _row(width, columns, "  " + "   ".join(word for name, word in words.items() if name != by), values)
 
 
 def group_row(group: Group, width: int) -> list[tuple[str, str]]:

@@ -12,7 +12,7 @@ from textual.content import Content
 from textual.message import Message
 
 from screens.lines import MOVE, Lines
-from screens.runs.columns import COSTS, group_row, heading, run_row, shown
+from screens.runs.columns import COSTS, group_row, heading, member_row, run_row, shown
 from screens.runs.order import Arranged, Lined, Order
 from screens.runs.rows import Cost, Entry
 
@@ -91,7 +91,9 @@ Every run of the file. **Enter** plays the run back, or opens and closes a group
             cells = group_row(line.group, width - _SIGN)
             return Content.assemble(("▾ " if line.open else "▸ ", ""), *_styled(cells, "bold"))
         run = line.entry.run
-        cells = run_row(line.entry, self.costs.get(run.id), width - _SIGN)
+        width -= _SIGN
+        by = self.order.group
+        cells = member_row(line.entry, by, width) if by else run_row(line.entry, self.costs.get(run.id), width)
         sign = "◆ " if run.id == self.marked else "  "
         return Content.assemble((sign, "bold $text-accent"), *_styled(cells, "", loud=run.status == "open"))
 
@@ -109,7 +111,7 @@ Every run of the file. **Enter** plays the run back, or opens and closes a group
     def look(self) -> None:
         """Tells which runs are in sight whose cost is to be read."""
         width = self.scrollable_content_region.width - _SIGN
-        if not any(name in shown(width) for name in COSTS):
+        if self.order.group or not any(name in shown(width) for name in COSTS):
             return
         top = round(self.scroll_offset.y)
         lines = self.arranged.lines[top : top + max(1, self.size.height)]
@@ -139,7 +141,7 @@ Every run of the file. **Enter** plays the run back, or opens and closes a group
 
 def _styled(cells: list[tuple[str, str]], style: str, *, loud: bool = False) -> list[tuple[str, str]]:
     return [
-        (text, "bold $text-warning" if loud and name == "status" else MUTED if name in _QUIET else style)
+        (text, "bold $text-warning" if loud and name in ("status", "statuses") else MUTED if name in _QUIET else style)
         for name, text in cells
     ]
 

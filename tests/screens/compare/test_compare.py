@@ -1,0 +1,227 @@
+"""Two runs side by side in the app: opened at the first difference, jumped through, replayed from, at three sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+
+from lab.records import Imported, numbered
+from lab.settings import Settings
+from lab.task import Actor, Task
+from lab.trace import Ended, Started
+from screens.app import LabApp
+from screens.compare.pairs import Pairs
+from screens.compare.room import CompareScreen
+from screens.compare.sides import compare, sign_of
+from screens.phone.mirror import Mirror
+from screens.replay.replay import ReplayScreen
+from screens.rooms import Opening
+from screens.runs.room import RunsScreen
+from store.store import Store
+from tests.screens.compare.made import ONE, OTHER, THIRD, bare, one, other
+from tests.screens.resting import rests
+from tests.screens.runs import painted
+
+Until = Callable[..., Awaitable[None]]
+
+
+@pytest.fixture
+def filled(store: Store) -> Store:
+    store.import_runs([one(), other(), bare()])
+    return store
+
+
+class Compare(LabApp):
+    """An app that opens two runs at once."""
+
+    def __init__(self, store: Store, left: str = ONE, right: str = OTHER) -> None:
+        super().__init__(store, Settings(), Opening("compare"))
+        self._two = left, right
+
+    async def on_mount(self) -> None:
+        self.open_compare(*self._two)
+
+
+def room(app: LabApp) -> CompareScreen:
+    assert isinstance(app.screen, CompareScreen)
+    return app.screen
+
+
+def ready(app: LabApp) -> bool:
+    """Whether both runs stand there and what was last looked at is shown."""
+    if not isinstance(app.screen, CompareScreen) or app.screen.compared is None:
+        return False
+    eyes = app.screen._eyes
+    return not any(eye._busy for eye in eyes) and all(page.border_title for page in app.screen.pages)
+
+
+def test_steps_answer_one_another_and_a_reply_is_a_difference(filled: Store) -> None:
+    compared = compare(filled, ONE, OTHER)
+    assert [sign_of(compared, i) for i in range(len(compared.pairs))] == ["=", "≠", "→", "≠", "≠", "=", "=", "≠"]
+    assert [(p.left, p.right) for p in compared.pairs] == [
+        (0, 0), (1, 1), (None, 2), (2, 3), (3, 4), (4, 5), (5, 6), (6, 7),
+    ]  # fmt: skip
+    assert compared.starts == [1, 7]
+    assert compared.words(1) == ('tap "Search"', 'type "milk"')
+    assert compared.words(2) == ("no step", "back")
+    assert compared.words(3) == ('ask "Small or large?" → "large"', 'ask "Small or large?" → "small"')
+    assert compared.words(7) == ("end: completed, score 1.00", "end: completed, score 0.50")
+    assert compared.left.facts == "score 1.00   completed   6 steps   6,120 tokens   $0.0600"
+    swapped, again = compared.swapped(), compare(filled, OTHER, ONE)
+    assert (swapped.pairs, swapped.starts) == (again.pairs, again.starts)
+
+
+def test_a_run_beside_itself_is_the_same_and_an_open_one_has_no_end(filled: Store) -> None:
+    compared = compare(filled, ONE, ONE)
+    assert compared.first is None
+    assert all(pair.same for pair in compared.pairs)
+    beside = compare(filled, ONE, THIRD)
+    assert not beside.same_task
+    assert beside.words(len(beside.pairs) - 1) == ("end: completed, score 1.00", "no step")
+    assert beside.right.facts == "no score   open   2 steps"
+
+
+async def test_it_opens_at_the_first_difference_and_says_it(filled: Store, until: Until) -> None:
+    app = Compare(filled)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: ready(app) and "the first difference" in painted(app))
+        seen = painted(app)
+        for words in (
+            "Compare   The usual lunch",
+            "left   model A   score 1.00   completed   6 steps   6,120 tokens   $0.0600   c1",
+            "right  model B   score 0.50   completed   7 steps",
+            'the first difference:  tap "Search"  /  type "milk"',
+            "Steps  2/8",
+            "2 differences",
+            "model A thinks 2.",
+            "model B thinks 2.",
+            "Left  step 2",
+        ):
+            assert words in seen
+        line = next(line for line in seen.splitlines() if "►≠" in line)
+        assert 'tap "Search"' in line
+        assert 'type "milk"' in line
+
+
+async def test_keys_go_through_the_differences_and_the_sides_stay_apart(filled: Store, until: Until) -> None:
+    app = Compare(filled)
+    async with app.run_test(size=(120, 40), notifications=True) as pilot:
+        await until(pilot, lambda: ready(app) and "Steps  2/8" in painted(app))
+        await pilot.press("n")
+        await until(
+            pilot, lambda: ready(app) and "difference 2 of 2:" in painted(app) and "Left  the end" in painted(app)
+        )
+        assert "basket" not in painted(app)
+        await pilot.press("n")
+        await until(pilot, lambda: "No further difference." in painted(app))
+        await pilot.press("p")
+        await until(pilot, lambda: "the first difference" in painted(app))
+        await pilot.press("p")
+        await until(pilot, lambda: "No difference before this." in painted(app))
+        await pilot.press("k")
+        await until(pilot, lambda: "the same in both   n: the next of 2 differences" in painted(app))
+        await pilot.press("d", "j")
+        await until(pilot, lambda: ready(app) and "Left  no step here" in painted(app))
+        assert "Only the other run" in painted(app)
+        assert "difference 1 of 2:  no step  /  back" in painted(app)
+        await pilot.press("s")
+        await until(pilot, lambda: ready(app) and "Right  no step here" in painted(app))
+        assert "left   model B" in painted(app)
+        await pilot.press("y")
+        assert app.clipboard == f"{OTHER} {ONE}"
+
+
+async def test_either_run_is_replayed_at_its_step_and_escape_comes_back(filled: Store, until: Until) -> None:
+    app = Compare(filled)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: ready(app) and "Steps  2/8" in painted(app))
+        for _ in range(2):
+            await pilot.press("j")
+        for key, title in (("enter", "Steps  3/6"), ("r", "Steps  4/7"), ("v", "Steps  3/6")):
+            await pilot.press(key)
+            await until(pilot, lambda title=title: isinstance(app.screen, ReplayScreen) and title in painted(app))
+            await pilot.press("escape")
+            await until(pilot, lambda: isinstance(app.screen, CompareScreen) and "Steps  4/8" in painted(app))
+        await pilot.press("escape")
+        await until(pilot, lambda: isinstance(app.screen, RunsScreen))
+
+
+async def test_phones_stand_beside_the_list_where_there_is_room(filled: Store, until: Until) -> None:
+    app = Compare(filled)
+    async with app.run_test(size=(119, 40)) as pilot:
+        await until(pilot, lambda: ready(app))
+        assert not any(phone.is_on_screen for phone in room(app).phones)
+        await pilot.resize_terminal(140, 44)
+        await until(pilot, lambda: all(phone.is_on_screen for phone in room(app).phones))
+        await rests(pilot, lambda: ready(app) and painted(app).count("Milk") >= 2)
+        assert [phone.mirror.border_title for phone in room(app).phones] == ["Left  step 2", "Right  step 2"]
+        await pilot.press("b")
+        await until(pilot, lambda: room(app).phones[0].mirror.border_title == "Left  step 2, after")
+        await pilot.press("o")
+        await rests(pilot, lambda: "Milk" not in painted(app))
+
+
+async def test_two_tasks_hostile_names_and_no_screens(filled: Store, until: Until) -> None:
+    app = Compare(filled, THIRD, ONE)
+    async with app.run_test(size=(160, 50)) as pilot:
+        await rests(pilot, lambda: ready(app) and "two tasks: " in painted(app))
+        assert "[bold red]not bold[/] \\x1b[31mred\\x1b]0;title\\x07" in painted(app)
+        for _ in range(8):
+            await pilot.press("j")
+        await rests(pilot, lambda: ready(app) and "end: completed" in painted(app))
+        assert "\x1b" not in painted(app)
+
+
+async def test_a_run_without_steps_or_one_that_is_gone_is_said(filled: Store, until: Until) -> None:
+    started = Started(trace="e", task=Task("t", "general", instruction="x"), agent=Actor("script", "a"))
+    filled.import_run(Imported(numbered([started]), {}, []))
+    app = Compare(filled, "e", "e")
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: "Neither run has a step." in painted(app))
+        for key in ("n", "p", "enter", "r", "d", "b", "s", "y", "end", "j"):
+            await pilot.press(key)
+        app.open_compare("e", ONE)
+        await until(pilot, lambda: ready(app) and "Steps  1/7" in painted(app))
+        app.open_compare(ONE, "nowhere")
+        await until(pilot, lambda: "run nowhere: is not in" in painted(app))
+        app.open_compare(ONE, ONE)
+        await until(pilot, lambda: "Both did the same" in painted(app))
+
+
+async def test_a_run_with_an_end_and_no_step(filled: Store, until: Until) -> None:
+    task = Task("t", "general", instruction="x")
+    events = [Started(trace="f", task=task, agent=Actor("script", "a")), Ended(status="failed", reason="crashed")]
+    filled.import_run(Imported(numbered(events), {}, []))  # type: ignore[arg-type]
+    app = Compare(filled, "f", ONE)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: ready(app) and "Steps  1/7" in painted(app))
+        await pilot.press("end")
+        await until(pilot, lambda: ready(app) and "Left  the end" in painted(app))
+        assert "end: failed" in painted(app)
+
+
+async def test_the_footer_has_seven_verbs_and_help_says_what_is_the_same(filled: Store, until: Until) -> None:
+    app = Compare(filled)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await until(pilot, lambda: ready(app))
+        verbs = ("Difference", "Previous", "Replay right", "After", "Swap", "Copy ids", "Help")
+        await until(pilot, lambda: all(verb in painted(app).splitlines()[-1] for verb in verbs))
+        titles = {command.title for command in app.get_system_commands(app.screen)}
+        assert {"Replay left", "First difference", "Text on phones", "Back"} <= titles
+        assert "4 % of the screen" in Pairs.HELP
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60)])
+def test_compare_looks_as_it_did(filled: Store, snap_compare: Any, size: tuple[int, int]) -> None:
+    app = Compare(filled)
+
+    async def settle(pilot: Any) -> None:
+        await rests(pilot, lambda: ready(app) and "the first difference" in painted(app) and _drawn(app))
+
+    assert snap_compare(app, terminal_size=size, run_before=settle)
+
+
+def _drawn(app: LabApp) -> bool:
+    return all(not mirror.empty for mirror in app.screen.query(Mirror) if mirror.is_on_screen and mirror.size.area)
