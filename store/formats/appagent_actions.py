@@ -30,7 +30,7 @@ def parts(response: Any) -> dict[str, str]:
         return {}
     found = list(_PART.finditer(response))
     ends = [part.start() for part in found[1:]] + [len(response)]
-    return {part[1]: response[part.end() : end].strip() for part, end in zip(found, ends, strict=True)}
+    return {part[1]: response[part.end() : end].strip() for part, end in zip(found, ends, strict=False)}
 
 
 class Seen:

@@ -18,6 +18,7 @@ from store.formats.appagent_elements import Element, cell, elements
 from store.importing import import_paths
 from store.store import Store
 from tests.screens.runs import drawn
+from tests.store.formats.test_tau2 import bent
 
 SHARED = Path(__file__).parents[3].parent / "shared" / "traces" / "appagent"
 PROMPT = (
@@ -162,7 +163,7 @@ def test_answers_in_other_shapes(tmp_path: Path) -> None:
     assert (unknown.proposed.action.kind, unknown.error) == ("other", "the executor could not use this answer")
     assert trace.status == "failed"
     assert action_of("tap(0)", Seen([Element("a", (0, 0, 2, 2)), Element("z", (4, 4, 8, 8))], SIZE)).at == (6, 6)
-    assert parts(7) == {}
+    assert parts(7) == parts("I do not know.") == {}
 
 
 def test_twenty_steps_with_no_screen_after_them_are_the_budget(tmp_path: Path) -> None:
@@ -283,6 +284,17 @@ def test_twice_is_once(store: Store, tmp_path: Path) -> None:
     again = import_paths(store, [tmp_path])
     assert (again.imported, again.skipped, again.failed) == (0, 2, [])
     assert all(isinstance(one, Known) for one in read(tmp_path, known=lambda id: True))
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_wrong_types_in_a_log_never_crash(tmp_path: Path, seed: int) -> None:
+    chance = random.Random(seed)
+    calls: list[Any] = ["tap(2)", {"Action": "tap(2)", "Thought": "t"}, 'swipe(3, "up", "long")', "grid()", "FINISH"]
+    folder = make_run(tmp_path / "task_notes_2024-01-01_10-00-10", calls, screens=1)
+    log = next(folder.glob("log_*"))
+    lines = [bent(json.loads(line), chance, 0.15) for line in log.read_text().splitlines()]
+    log.write_text("\n".join(map(json.dumps, lines)))
+    assert all(isinstance(one, Imported | Failed) for one in read(folder))
 
 
 @pytest.mark.parametrize("seed", range(40))
