@@ -15,6 +15,8 @@ _BACK: dict[Direction, Direction] = {"up": "down", "down": "up", "left": "right"
 
 def number(value: Any) -> float | None:
     """A finite number that can be a coordinate, also one written as text; None for anything else."""
+    if type(value) is int and -_MOST < value < _MOST:
+        return float(value)
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None
     try:

@@ -76,7 +76,7 @@ def _finger(kind: str, direction: Direction | None, width: int) -> Point | None:
 
 
 def _point(raw: dict[str, Any], x: str, y: str) -> Point | None:
-    return point(raw.get(x), raw.get(y))
+    return point(raw[x], raw.get(y)) if raw.get(x) is not None else None
 
 
 def _direction(value: Any) -> Direction | None:

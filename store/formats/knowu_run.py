@@ -150,7 +150,8 @@ def _dialogue(episode: Episode, i: int, number: int, proposed: Proposed) -> tupl
 def _extra(episode: Episode, i: int, number: int) -> dict[str, Any]:
     """The source's own fields that have no place in a step; the first and last one also bear the run's."""
     step = episode.steps[i]
-    extra = {key: value for key, value in step.items() if key not in KEYS}
+    usual = tuple(step) == KEYS
+    extra = {} if usual else {key: value for key, value in step.items() if key not in KEYS}
     if type(step.get("step")) is not int or step["step"] != i + 1:
         extra["step"] = step.get("step")
     if step.get("tool_call") is not None:
@@ -163,7 +164,7 @@ def _extra(episode: Episode, i: int, number: int) -> dict[str, Any]:
     if _asked_before(episode, i) is not isinstance(step.get("ask_user_response"), str):
         # Told apart from a reply that stands only in the log, so that this one can be written as it was.
         extra["ask_user_response"] = step.get("ask_user_response")
-    if list(step) != [*KEYS, *(key for key in step if key not in KEYS and key not in ADDED)]:
+    if not usual and list(step) != [*KEYS, *(key for key in step if key not in KEYS and key not in ADDED)]:
         extra["field_order"] = list(step)
     if i == 0 and episode.tools is not None and "tools" not in step:
         extra["tools"] = episode.tools

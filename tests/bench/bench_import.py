@@ -2,22 +2,32 @@
 
     python tests/bench/bench_import.py [--json] [--traces FOLDER] [--others 10 1000 5000]
 
-Reports the median of several rounds, made in turn so that a busy machine disturbs both sides alike.
+The 640 recorded runs of MobileWorld as bundles and as folders, and 100 made ones of 40 steps, each with a screen of
+1080 x 2400 that no other step has. Reports the median of several rounds, made in turn so that a busy machine disturbs
+both sides alike. `copy_s` syncs each file, `lump_s` all of them at the end; `rate` is against the faster of the two.
 """
 
 from __future__ import annotations
 
 import argparse
 import hashlib
+import io
 import json
 import os
+import random
 import statistics
+import struct
 import sys
 import tempfile
 import time
+import zlib
 from collections.abc import Callable, Iterable
+from contextlib import ExitStack
+from io import FileIO
 from pathlib import Path
 from typing import Any
+
+from PIL import Image, ImageDraw
 
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT))
@@ -27,8 +37,12 @@ from lab.task import Actor, Task  # noqa: E402 - the project is found by path, s
 from lab.trace import AnyEvent, Ended, Started, Step  # noqa: E402
 from lab.turn import Action, Observation, Proposed  # noqa: E402
 from lab.uitree import Bounds, Node, UiTree  # noqa: E402
+from store.exporting import export_runs  # noqa: E402
 from store.importing import import_paths  # noqa: E402
 from store.store import Store  # noqa: E402
+
+_OPEN = 900
+"""Most files that are held open until they are synced."""
 
 TRACES = ROOT.parent / "shared" / "traces"
 
@@ -39,46 +53,91 @@ def seconds(work: Callable[[], object]) -> float:
     return time.perf_counter() - start
 
 
-def copy_and_hash(paths: Iterable[Path], into: Path) -> None:
-    """Every file read, hashed, written and synced: the least that taking in bytes durably can cost."""
-    for i, path in enumerate(paths):
-        data = path.read_bytes()
-        hashlib.sha256(data).hexdigest()
-        with (into / str(i)).open("wb") as out:
+def copy_and_hash(paths: Iterable[Path], into: Path, *, lump: bool) -> None:
+    """Every file read, hashed, written and synced, one by one or in a lump: the least that taking in bytes can cost."""
+    with ExitStack() as opened:
+        written: list[FileIO] = []
+        for i, path in enumerate(paths):
+            data = path.read_bytes()
+            hashlib.sha256(data).hexdigest()
+            out: FileIO = (into / str(i)).open("wb", buffering=0)
             out.write(data)
-            out.flush()
-            os.fsync(out.fileno())
+            if lump and len(written) < _OPEN:
+                written.append(opened.enter_context(out))
+            else:
+                os.fsync(out.fileno())
+                out.close()
+        for waiting in written:
+            os.fsync(waiting.fileno())
 
 
 def files_below(paths: Iterable[Path]) -> list[Path]:
     return [f for path in paths for f in (sorted(path.rglob("*")) if path.is_dir() else [path]) if f.is_file()]
 
 
-def shots_folder(folder: Path, runs: int, source: Path) -> Path:
-    """Runs with real screenshots: the recorded stopwatch run again and again, each picture its own bytes."""
+def screen(mark: int, base: bytes) -> bytes:
+    """A PNG with a text chunk that no other has."""
+    data = b"tEXtmark\0" + str(mark).encode()
+    return base[:33] + struct.pack(">I", len(data) - 4) + data + struct.pack(">I", zlib.crc32(data)) + base[33:]
+
+
+def drawn(number: int) -> bytes:
+    """A screen of 1080 x 2400 as large as real ones are packed: flat parts, lines of text, and a photograph's noise."""
+    picture = Image.new("RGB", (1080, 2400), (245, 245, 240 + number))
+    pen = ImageDraw.Draw(picture)
+    for row in range(30):
+        pen.rectangle((20, row * 80, 1060, row * 80 + 70), fill=(230, 235, 255 - row))
+        pen.text((40, row * 80 + 20), f"Row {row} of screen {number}: what stands in a list", fill=(20, 20, 20))
+    noise = random.Random(number).randbytes(180 * 180 * 3)
+    picture.paste(Image.frombytes("RGB", (180, 180), noise), (60, 700))
+    kept = io.BytesIO()
+    picture.save(kept, "PNG")
+    return kept.getvalue()
+
+
+def made_folders(folder: Path, runs: int, steps: int = 40) -> Path:
+    """Runs with a screen for each step, no two of them the same."""
+    bases = [drawn(number) for number in range(8)]
+    act = {"action_type": "click", "x": 540, "y": 1200}
     for i in range(runs):
-        run = folder / "model" / f"Stopwatch{i}"
+        run = folder / "model" / f"Task{i}"
         (run / "screenshots").mkdir(parents=True)
-        (run / "traj.json").write_bytes((source / "traj.json").read_bytes())
-        for shot in sorted((source / "screenshots").iterdir()):
-            (run / "screenshots" / shot.name).write_bytes(shot.read_bytes() + i.to_bytes(4, "big"))
+        said = [f"Thought: {i} {k} " + "why this is the next thing to do " * 20 + "\nAction: {}" for k in range(steps)]
+        traj = [{"task_goal": "g", "step": k + 1, "prediction": said[k], "action": act} for k in range(steps)]
+        (run / "traj.json").write_text(json.dumps({"0": {"tools": None, "traj": traj, "token_usage": None}}))
+        for k in range(steps):
+            name = f"Task{i}-0-{k + 1}.png"
+            (run / "screenshots" / name).write_bytes(screen(i * steps + k, bases[k % len(bases)]))
     return folder
 
 
-def import_rate(name: str, paths: list[Path], rounds: int) -> dict[str, Any]:
+def as_folders(folder: Path, bundles: list[Path]) -> Path:
+    """The runs of bundles, each in a folder of its own, as the benchmark's logger leaves them."""
+    with Store.open(folder / "from.db") as store:
+        import_paths(store, bundles)
+        export_runs(store, [run.id for run in store.summaries()], folder / "runs", "knowu")
+    return folder / "runs"
+
+
+def import_rate(name: str, paths: list[Path], rounds: int, *, link: bool = False) -> dict[str, Any]:
     sources = files_below(paths)
     size = sum(path.stat().st_size for path in sources)
-    ours, theirs, count = [], [], 0
+    ours: list[float] = []
+    single: list[float] = []
+    lump: list[float] = []
+    count = 0
     for _ in range(rounds):
-        with tempfile.TemporaryDirectory() as folder:
-            theirs.append(seconds(lambda: copy_and_hash(sources, Path(folder))))
-            with Store.open(Path(folder) / "lab.db") as store:
-                ours.append(seconds(lambda: import_paths(store, paths)))
-                count = len(store.summaries())
-    mine, base = statistics.median(ours), statistics.median(theirs)
+        for times, together in ((single, False), (lump, True)):
+            with tempfile.TemporaryDirectory() as folder:
+                times.append(seconds(lambda: copy_and_hash(sources, Path(folder), lump=together)))  # noqa: B023
+        with tempfile.TemporaryDirectory() as folder, Store.open(Path(folder) / "lab.db") as store:
+            ours.append(seconds(lambda: import_paths(store, paths, link=link)))
+            count = len(store.summaries())
+    mine, base, whole = statistics.median(ours), statistics.median(single), statistics.median(lump)
     return {
         "what": name, "runs": count, "mb": round(size / 1e6, 2), "import_s": round(mine, 3), "copy_s": round(base, 3),
-        "runs_per_s": round(count / mine, 1), "mb_per_s": round(size / 1e6 / mine, 2), "rate": round(base / mine, 4),
+        "lump_s": round(whole, 3), "runs_per_s": round(count / mine, 1),
+        "mb_per_s": round(size / 1e6 / mine, 2), "rate": round(min(base, whole) / mine, 3),
     }  # fmt: skip
 
 
@@ -117,16 +176,17 @@ def main() -> int:
     parser.add_argument("--traces", type=Path, default=TRACES, help="the folder of recorded traces")
     parser.add_argument("--others", type=int, nargs="+", default=[10, 1000, 5000], help="how many other runs")
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--runs", type=int, default=100, help="how many made runs with screens")
     args = parser.parse_args()
     bundles = sorted((args.traces / "mobileworld").glob("*.json.gz"))
-    stopwatch = args.traces / "knowu_converted" / "ClockStopWatchRunning"
     rates = []
-    if bundles:
-        rates.append(import_rate("4 bundles, packed", bundles, args.rounds))
-        rates.append(import_rate("26 run folders", [args.traces / "mobileworld" / "runs"], args.rounds))
-    if stopwatch.is_dir():
-        with tempfile.TemporaryDirectory() as folder:
-            rates.append(import_rate("40 runs with screens", [shots_folder(Path(folder), 40, stopwatch)], args.rounds))
+    with tempfile.TemporaryDirectory() as made:
+        if bundles:
+            rates.append(import_rate("bundles, packed", bundles, args.rounds))
+            rates.append(import_rate("the same as folders", [as_folders(Path(made), bundles)], args.rounds))
+        screens = [made_folders(Path(made) / "screens", args.runs)]
+        rates.append(import_rate("40 screens each", screens, args.rounds))
+        rates.append(import_rate("the same, linked", screens, args.rounds, link=True))
     result = {"import": rates, "read": read_times(args.others, 50)}
     if args.json:
         print(json.dumps(result))

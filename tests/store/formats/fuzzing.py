@@ -175,9 +175,13 @@ def flip_inside(data: bytes, random: Random) -> bytes:
     if data[:2] != b"\x1f\x8b":
         return flip(data, random)
     inner = _unpacked(data)
-    if len(inner) > 16 and int.from_bytes(inner[:8], "little") == len(inner) - 16:
+    if _is_record(inner):
         return gzip.compress(tfrecord(flip(inner[12:-4], random)), mtime=0)
     return gzip.compress(flip(inner, random), mtime=0)
+
+
+def _is_record(data: bytes) -> bool:
+    return len(data) > 16 and int.from_bytes(data[:8], "little") == len(data) - 16
 
 
 def cut(data: bytes, random: Random) -> bytes:
@@ -246,11 +250,14 @@ def replaced(document: Any, random: Random, how: Callable[[Any], Any]) -> Any:
 def changed(data: bytes, swap: Callable[[Any], Any], random: Random) -> bytes:
     """A file with its JSON changed, also where it is packed, a line of several, in a zip or in a pickle."""
     if data[:2] == b"\x1f\x8b":
-        return gzip.compress(changed(_unpacked(data), swap, random), mtime=0)
+        inner = _unpacked(data)
+        if _is_record(inner):
+            return flip_inside(data, random)
+        return gzip.compress(changed(inner, swap, random), mtime=0)
     if data[:2] == b"PK":
         return _changed_zip(data, swap, random)
     if data[:1] == b"\x80":
-        return pickle.dumps(swap(episodes())) if data == pickle.dumps(episodes()) else flip(data, random)
+        return pickle.dumps(swap(episodes())) if data == pickle.dumps(episodes()) else data
     try:
         return _dumped(swap(json.loads(data)))
     except (ValueError, RecursionError):
