@@ -99,6 +99,7 @@ class CompareScreen(Screen[None]):
         phoneless = self.size.width < WIDE
         if phoneless is not self.has_class("-phoneless"):
             self.set_class(phoneless, "-phoneless")
+            self._blank()
             self._look()
         for phone in self.phones:
             phone.take_room()
@@ -123,10 +124,14 @@ class CompareScreen(Screen[None]):
         for name, page in zip(NAMES, self.pages, strict=True):
             self._say(f"{name}-run", "")
             page.show(Content(""))
-        for phone in self.phones:
-            phone.mirror.mark([])
-            phone.mirror.show_still(None, None, None)  # what was looked at before may be gone for good
         self._say("compare-state", "")
+        self._blank()
+
+    def _blank(self) -> None:
+        """Takes the pictures away: what was looked at before may be gone for good."""
+        for phone in () if self.has_class("-phoneless") else self.phones:
+            phone.mirror.mark([])
+            phone.mirror.show_still(None, None, None)
 
     @work(thread=True, exclusive=True, group="compare")
     def _read(self, wanted: tuple[str, str]) -> None:
