@@ -6,12 +6,12 @@ share of tasks that succeeded in any of the first k; FRR = sum over i = 2..k of 
 succeeded for the first time on attempt i, w_i = 1 / (i - 1), and N_failed failed on the first attempt.
 
 The published script (realtime_metrics.py) computes otherwise, told as `script`: what nobody judged has failed; IRR is
-the mean of rates above 0 alone (and reads a column that session tables do not have, so it prints 0 there); MTPR and FRR
-are 0 where they are undefined; w_i = 1 / 2^(i - 2), which is another number from attempt 4 on; steps are the log's
-`total_steps`, one less than its actions; the step ratio of k attempts takes the first attempt's steps; time and cost a
-step are totals over totals, at $1.25 and $10 a million tokens whatever the model. The table's own columns `step_ratio`
-(1 where the agent ended by itself, else steps / 50) and `total_token_cost` ($0.01 and $0.03 a thousand tokens) are told
-under these names.
+the source's whole percentages, missing ones 0 (an earlier script took the mean of those above 0 alone: `IRR above 0`);
+MTPR and FRR are 0 where they are undefined; w_i = 1 / 2^(i - 2), which is another number from attempt 4 on; steps are
+the log's `total_steps`, one less than its actions; the step ratio of k attempts takes the first attempt's steps; time
+and cost a step are totals over totals, at $1.25 and $10 a million tokens whatever the model. The table's own columns
+`step_ratio` (1 where the agent ended by itself, else steps / 50) and `total_token_cost` ($0.01 and $0.03 a thousand
+tokens) are told under these names.
 """
 
 from __future__ import annotations
@@ -89,11 +89,15 @@ def _retention(part: str, chains: Sequence[Chain], out: Out) -> Iterable[Number]
     if values and len(rated) < len(asked) and all(one.done for one in rated):
         values, why = [], "no failed task is rated, and those that succeeded count 1"
     yield number("IRR", "share", values, part, "paper", out + tally.told, why)
-    shares = [percentage(chain.tries[1].case) for chain in asked]
-    above = [share for chain, share in zip(asked, shares, strict=True) if share and not chain.tries[1].beyond]
-    left = more(left, "its rate is 0 or missing", len(asked) - len(above))
-    why = "no rate above 0 came with the runs: it prints 0" if asked else why
-    yield number("IRR", "share", above, part, "script", left, why)
+    told = [(chain.tries[1].beyond, percentage(chain.tries[1].case)) for chain in asked]
+    came = any(share is not None for _, share in told)
+    shares = [0.0 if beyond else share or 0.0 for beyond, share in told] if came else []
+    yield number("IRR", "share", shares, part, "script", left, "no rate came with the runs" if asked else why)
+    if not part:
+        above = [share for share in shares if share]
+        left = more(left, "its rate is 0 or missing", len(asked) - len(above))
+        why = "no rate above 0 came with the runs" if came else "no rate came with the runs" if asked else why
+        yield number("IRR above 0", "share", above, part, "script", left, why)
 
 
 def _no_memory(chain: Chain) -> str:

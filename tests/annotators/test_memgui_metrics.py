@@ -119,7 +119,7 @@ def test_which_of_the_sources_analyses_count(verdict: Verdict | None, value: flo
     assert irr.why.startswith(why)
 
 
-def test_retention_is_over_memory_tasks_and_the_scripts_drops_zeros() -> None:
+def test_retention_is_over_memory_tasks_and_the_scripts_takes_what_is_missing_for_0() -> None:
     told = numbers(
         case("A"),  # 1
         case("B", score=0.0, verdicts=[seen(9, 7, 78)]),  # 7/9
@@ -135,8 +135,10 @@ def test_retention_is_over_memory_tasks_and_the_scripts_drops_zeros() -> None:
         "not known whether it needs memory": 1,
         "the source's analysis: analysis_failed": 1,
     }
-    assert (script.value, script.n) == (0.78, 1)
-    assert dict(script.left_out)["its rate is 0 or missing"] == 3
+    assert (script.value, script.n) == (0.78 / 4, 4)  # nothing came with A and 0 with C and D: they are 0
+    above = told["IRR above 0", "", "script"]
+    assert (above.value, above.n) == (0.78, 1)
+    assert dict(above.left_out)["its rate is 0 or missing"] == 3
 
 
 def test_successes_alone_are_no_retention_rate() -> None:
@@ -304,7 +306,7 @@ def test_an_attempt_beyond_its_steps_has_failed_and_retained_nothing() -> None:
     assert told["SR", "", "paper"].left_out == (("no golden steps, so no budget", 1),)
     assert told["SR", "", "paper"].note == "failed, with IRR 0: more than floor(1.4 x golden + 1) steps"
     assert told["IRR", "", "paper"].value == 1 / 2
-    assert told["IRR", "", "script"].value is None
+    assert told["IRR", "", "script"].value == 0.0
     assert "steps" not in numbers(case("A", 15))["SR", "", "paper"].note
 
 
