@@ -106,6 +106,7 @@ class Shots:
         self._root = os.path.abspath(root)
         self._folder = os.path.abspath(folder)
         self._by_name: dict[str, list[str]] | None = None
+        self._ways: dict[str, bool] = {}
 
     def find(self, said: Any, extra: dict[str, Any], near: Iterable[str] = ()) -> Path | None:
         """The file that `said` names, from the folder upwards, then below it in `near`, then by its name alone.
@@ -132,10 +133,16 @@ class Shots:
         while below and above != self._root and above.startswith(self._root):
             above = os.path.dirname(above)
             below.append(os.path.join(above, *parts))
-        for place in [*below, *(os.path.join(self._folder, way, name) for way in near if name)]:
+        for place in [*below, *(os.path.join(self._folder, way, name) for way in near if name and self._there(way))]:
             clean = os.path.normpath(place)
             if clean.startswith(self._root + os.sep):
                 yield clean
+
+    def _there(self, way: str) -> bool:
+        """Whether a folder is there; looked up once, for each of its files is asked for."""
+        if way not in self._ways:
+            self._ways[way] = os.path.isdir(os.path.join(self._folder, way))
+        return self._ways[way]
 
     def _named(self, parts: tuple[str, ...]) -> str | None:
         """The one file below the root whose path ends most like `parts`; None where several do."""
