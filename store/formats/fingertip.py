@@ -104,7 +104,7 @@ def _task(told: dict[str, Any], user: str, stamp: str, steps: int) -> Task:
         log="none",
         instruction=_first(told, _INTENT),
         persona=user,
-        time=_time(stamp) or words(told.get("time")),
+        time=words(_ours(told).get("time")) if _ours(told) else _time(stamp) or words(told.get("time")),
         place=scenario,
         apps=names_of(told.get("app")),
         golden_steps=steps or None,

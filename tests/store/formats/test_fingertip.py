@@ -349,7 +349,7 @@ def test_a_demonstration_written_and_read_back(tmp_path: Path, store: Store) -> 
     back, trace = only(tmp_path / "out")
     before = fold(run.events)
     assert (trace.task.id, trace.task.instruction, trace.task.apps) == ("t-1", "Do 'it'", ("com.x",))
-    assert (trace.task.place, trace.agent) == ("office", Actor("human", "R1"))
+    assert (trace.task.place, trace.task.time, trace.agent) == ("office", "", Actor("human", "R1"))
     assert trace.persona is not None
     assert {key: trace.persona.facts[key] for key in ("sex", "age", "address")} == {
         "sex": "female", "age": "33", "address": "",
