@@ -251,7 +251,7 @@ class CompareScreen(Screen[None]):
             words = f"{which}:  {'  /  '.join(compared.words(place))}"
         self._say("compare-state", words)
         self.pairs.border_title = f"Steps  {place + 1}/{len(compared.pairs)}"
-        self.pairs.border_subtitle = f"{len(starts)} difference{'' if len(starts) == 1 else 's'}"
+        self.pairs.border_subtitle = f"Enter: replay left   {len(starts)} difference{'' if len(starts) == 1 else 's'}"
 
     # -- verbs -----------------------------------------------------------------------------------------------
 

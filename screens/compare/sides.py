@@ -182,8 +182,8 @@ def _reply_words(reply: Reply | None) -> str:
 
 
 def _end_words(ended: Ended) -> str:
-    score = "" if ended.score is None else f", score {score_words(ended.score)}"
-    return f"end: {status_words(ended.status)}{score}"
+    score = "" if ended.score is None else f"score {score_words(ended.score)}, "
+    return f"end: {score}{status_words(ended.status)}"
 
 
 def _words(side: Side, place: int | None) -> str:

@@ -67,7 +67,7 @@ def test_steps_answer_one_another_and_a_reply_is_a_difference(filled: Store) -> 
     assert compared.words(1) == ('tap "Search"', 'type "milk"')
     assert compared.words(2) == ("no step", "back")
     assert compared.words(3) == ('ask "Small or large?" → "large"', 'ask "Small or large?" → "small"')
-    assert compared.words(7) == ("end: completed, score 1.00", "end: completed, score 0.50")
+    assert compared.words(7) == ("end: score 1.00, completed", "end: score 0.50, completed")
     assert compared.left.facts == "score 1.00   completed   6 steps   6,120 tokens   $0.0600"
     swapped, again = compared.swapped(), compare(filled, OTHER, ONE)
     assert (swapped.pairs, swapped.starts) == (again.pairs, again.starts)
@@ -79,7 +79,7 @@ def test_a_run_beside_itself_is_the_same_and_an_open_one_has_no_end(filled: Stor
     assert all(pair.same for pair in compared.pairs)
     beside = compare(filled, ONE, THIRD)
     assert not beside.same_task
-    assert beside.words(len(beside.pairs) - 1) == ("end: completed, score 1.00", "no step")
+    assert beside.words(len(beside.pairs) - 1) == ("end: score 1.00, completed", "no step")
     assert beside.right.facts == "no score   open   2 steps"
 
 
@@ -170,7 +170,7 @@ async def test_two_tasks_hostile_names_and_no_screens(filled: Store, until: Unti
         assert "[bold red]not bold[/] \\x1b[31mred\\x1b]0;title\\x07" in painted(app)
         for _ in range(8):
             await pilot.press("j")
-        await rests(pilot, lambda: ready(app) and "end: completed" in painted(app))
+        await rests(pilot, lambda: ready(app) and "end: score 1.00, completed" in painted(app))
         assert "\x1b" not in painted(app)
 
 
