@@ -5,8 +5,8 @@ from __future__ import annotations
 from lab.options.common import Commands, command, json
 
 FORMATS = (
-    "jsonl", "knowu", "androidworld", "mobile_use", "memgui", "dac", "fingertip", "aitz", "appagent", "androidlab",
-    "droidrun", "odyssey", "androidcontrol", "tau2", "inspect",
+    "jsonl", "knowu", "androidworld", "fingertip", "mobile_use", "memgui", "dac", "aitz", "appagent",
+    "androidlab", "droidrun", "odyssey", "androidcontrol", "tau2", "inspect",
 )  # fmt: skip
 WRITTEN = ("jsonl", "knowu", "dac", "fingertip", "labelstudio", "csv", "parquet")
 """As `store.formats` has them; here, too, so that a parser is built without loading it."""

@@ -1,0 +1,132 @@
+"""Which files are whose: every sample by its own format, and what is no run by nobody."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lab.options.keeping import FORMATS, WRITTEN
+from store.formats import Failed, Found, detect, formats, writers
+from store.importing import import_paths
+from store.store import Store
+from tests.store.formats.fuzzing import laid
+from tests.store.formats.samples import samples
+
+SAMPLES = samples()
+STEP: dict[str, Any] = {"task_goal": "g", "step": 1, "prediction": "p", "action": {"action_type": "wait"}}
+
+
+def owners(path: Path) -> list[str]:
+    """The formats of what is found below a path; a failure is its own."""
+    return [found.format if isinstance(found, Found) else "failed" for found in detect(path)]
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_a_source_is_its_formats_and_nobody_elses(name: str, tmp_path: Path) -> None:
+    laid(tmp_path / "in", SAMPLES[name])
+    assert set(owners(tmp_path / "in")) == {name}
+
+
+def test_all_formats_beside_each_other_in_one_folder(store: Store, tmp_path: Path) -> None:
+    for name, files in SAMPLES.items():
+        laid(tmp_path / "all" / name, files)
+    report = import_paths(store, [tmp_path / "all"])
+    assert report.failed == []
+    assert set(report.formats) == set(SAMPLES)
+    assert {run.source for run in store.summaries()} >= set(SAMPLES) - {"jsonl"}
+
+
+def test_the_command_line_offers_what_is_read_and_written() -> None:
+    assert tuple(formats()) == FORMATS
+    assert tuple(writers()) == WRITTEN
+    assert all(format.name == name and format.title for name, format in formats().items())
+    assert all(writer.name == name and writer.title for name, writer in writers().items())
+
+
+REPORT = {
+    "summary": {"total_tasks_assigned": 2, "successful_tasks": 1, "overall_success_rate": 0.5},
+    "metadata": {"agent_type": "a", "model_name": "m", "log_file_root": "traj_logs"},
+    "tasks_with_results": [{"task_name": "T", "score": 1.0}],
+    "tasks_with_no_results": ["U"],
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("eval_report_20250102_030405.json", REPORT),
+        ("leaderboard.json", {"model": {"traj": "trajs/model.json.gz", "score": 0.5}}),
+        ("settings.json", {"paths": {"traj": ["a", "b"], "action": 1}}),
+        ("index.json", {"traj": [{"action": 1}]}),
+        ("x.json", {"a": {"b": {"note": 'the "traj": [ of "action"'}}}),
+        ("profile.json", {"user_profile": {"identity": {}}}),
+        ("log.json", {"traj": {}}),
+        ("package.json", {"name": "x", "version": 2, "scripts": {"eval": "run"}}),
+        ("data.json", [{"time": "2025", "location": "home", "action": "x", "label": "signal", "category": ""}]),
+        ("dump.json", [1, 2, 3]),
+        ("results.json", {"results": [{"task": "x"}]}),
+    ],
+)
+def test_a_file_that_is_no_run_is_passed_over(store: Store, tmp_path: Path, name: str, value: Any) -> None:
+    laid(
+        tmp_path / "in",
+        {name: json.dumps(value).encode(), "m/T/traj.json": json.dumps({"0": {"traj": [STEP]}}).encode()},
+    )
+    assert owners(tmp_path / "in") == ["knowu"]
+    assert import_paths(store, [tmp_path / "in"]).failed == []
+
+
+def test_a_folder_called_traj_and_another_programs_traj_json_are_passed_over(tmp_path: Path) -> None:
+    laid(
+        tmp_path / "in",
+        {
+            "traj/notes.txt": b"x",
+            "traj.json/readme.md": b"x",
+            "other/traj.json": json.dumps([{"observation": 1}]).encode(),
+            "m/T_backup_20250102_030405/traj.json": json.dumps({"0": {"traj": [STEP]}}).encode(),
+        },
+    )
+    assert owners(tmp_path / "in") == []
+
+
+def test_a_run_cut_short_is_still_known_for_what_it_is(tmp_path: Path) -> None:
+    for name, text in (("a", ""), ("b", '{"0": {"traj": ['), ("c", "{}"), ("d", "[]")):
+        laid(tmp_path / "in", {f"{name}/traj.json": text.encode()})
+    assert owners(tmp_path / "in") == ["knowu"] * 4
+
+
+def test_a_link_that_leads_out_is_a_failure_only_where_it_would_be_a_run(tmp_path: Path) -> None:
+    laid(tmp_path / "outside", {"bundle.json": json.dumps({"T": {"traj": [STEP]}}).encode(), "notes.json": b"{}"})
+    (tmp_path / "in").mkdir()
+    for name in ("bundle.json", "notes.json"):
+        (tmp_path / "in" / name).symlink_to(tmp_path / "outside" / name)
+    (found,) = detect(tmp_path / "in")
+    assert isinstance(found, Failed)
+    assert "leads out of the folder" in found.error
+    (named,) = detect(tmp_path / "in" / "bundle.json")
+    assert isinstance(named, Found)
+    assert named.path == (tmp_path / "outside" / "bundle.json").resolve()
+
+
+@pytest.mark.parametrize("name", sorted(set(SAMPLES) - {"jsonl"}))
+def test_what_was_brought_in_goes_out_and_comes_back(store: Store, tmp_path: Path, name: str) -> None:
+    """Through our own format, whole, and through KnowU's with the same steps."""
+    from store.exporting import export_runs
+
+    laid(tmp_path / "in", SAMPLES[name])
+    import_paths(store, [tmp_path / "in"])
+    ids = [run.id for run in store.summaries()]
+    for format in ("jsonl", "knowu"):
+        export_runs(store, ids, tmp_path / format, format)
+        with Store.open(tmp_path / f"{format}.db") as back:
+            report = import_paths(back, [tmp_path / format])
+            assert (report.imported, report.failed) == (len(ids), [])
+            lines = sorted((run.task, run.steps) for run in back.summaries())
+            if format == "jsonl":
+                assert sorted(run.id for run in back.summaries()) == sorted(ids)
+                assert all(list(back.events(id)) == list(store.events(id)) for id in ids)
+            else:
+                assert sorted(steps for _, steps in lines) == sorted(run.steps for run in store.summaries())
