@@ -138,7 +138,7 @@ def _limits(infos: list[zipfile.ZipInfo], size: int) -> dict[int, int]:
     """Where each entry must have ended, by where it begins: at the next one's beginning."""
     starts = sorted({info.header_offset for info in infos})
     shared = Counter(info.header_offset for info in infos)
-    ends = dict(zip(starts, [*starts[1:], size], strict=True))
+    ends = dict(zip(starts, [*starts, size][1:], strict=True))
     return {start: start if shared[start] > 1 else end for start, end in ends.items()}
 
 

@@ -186,6 +186,7 @@ def parts() -> dict[str, bytes]:
         return {name: log.read(name) for name in log.namelist()}
 
 
+@pytest.mark.filterwarnings("ignore:Duplicate name")
 @pytest.mark.parametrize(
     "at", ["../../outside/{}", "/{}", "samples/../../{}", "samples\\..\\{}", "C:\\{}", "samples/\0{}"]
 )
