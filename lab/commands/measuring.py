@@ -39,7 +39,9 @@ def metrics(args: argparse.Namespace) -> int:
             runs=len(cases),
             left_out=left_out,
             papers=tuple(paper for paper in PAPERS if paper in args.paper),
-            terms=TermsTold(terms.step_budget, terms.token_budget, terms.rule_weight, terms.embedder),
+            terms=TermsTold(
+                terms.step_budget, terms.golden_tokens, terms.token_budget, terms.rule_weight, terms.embedder
+            ),
             groups=tuple(groups),
         )
     if args.json:
@@ -83,6 +85,7 @@ def _terms(args: argparse.Namespace, settings: Settings) -> Terms:
         embed = embedder(args.embed, terms(settings))
     return Terms(
         step_budget=args.step_budget,
+        golden_tokens=args.golden_tokens,
         token_budget=args.token_budget,
         rule_weight=args.rule_weight,
         embed=embed,

@@ -26,6 +26,7 @@ class TermsTold(msgspec.Struct, frozen=True, omit_defaults=True):
     """On what terms numbers were made: what was asked for on the command line."""
 
     step_budget: float | None = None
+    golden_tokens: float | None = None
     token_budget: int | None = None
     rule_weight: float | None = None
     embedder: str = ""

@@ -35,9 +35,14 @@ def add(commands: Commands) -> None:
         "--lambda", dest="rule_weight", type=share, metavar="L", help="KnowU's weight of the rule score (0 to 1)"
     )
     metrics.add_argument(
-        "--step-budget", type=_times, metavar="X", help="MemGUI: runs beyond X times their golden steps have failed"
-    )
-    metrics.add_argument("--token-budget", type=_count, metavar="N", help="MemGUI: runs beyond N tokens have failed")
+        "--step-budget", type=_above, metavar="X",
+        help="MemGUI: runs of more than X times their golden steps, and one more, have failed (the paper: 1.4)",
+    )  # fmt: skip
+    metrics.add_argument(
+        "--golden-tokens", type=_above, metavar="N",
+        help="MemGUI: runs of more than N tokens for each golden step have failed (the paper: 9507)",
+    )  # fmt: skip
+    metrics.add_argument("--token-budget", type=_count, metavar="N", help="runs of more than N tokens have failed")
     metrics.add_argument(
         "--embed", metavar="MODEL", help="FingerTip's Sim1: a litellm embedding model, or local:NAME (an extra)"
     )
@@ -61,7 +66,7 @@ def _papers(text: str) -> tuple[str, ...]:
     return names
 
 
-def _times(text: str) -> float:
+def _above(text: str) -> float:
     value = float(text)
     if not 0 < value < math.inf:
         raise argparse.ArgumentTypeError(f"{text!r} is no number above 0")
