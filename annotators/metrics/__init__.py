@@ -74,6 +74,12 @@ def measures(papers: Iterable[str] = PAPERS) -> dict[str, Measure]:
     return {paper: import_module(f"annotators.metrics.{paper}").measure for paper in papers}
 
 
+def definitions(papers: Iterable[str] = PAPERS) -> dict[str, Mapping[str, str]]:
+    """By paper, each of its metrics with what it is: the formula in words, the choices made where the paper makes none,
+    and where it stands in the paper or its script. A metric that has versions has one text that tells them apart."""
+    return {paper: import_module(f"annotators.metrics.{paper}").DEFINITIONS for paper in papers}
+
+
 def context_of(cases: Iterable[Case], terms: Terms = DEFAULTS) -> Context:
     """The context of all runs that are measured together."""
     gold: dict[str, list[Case]] = {}

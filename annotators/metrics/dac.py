@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from annotators.metrics import Context, Number, Tally, mean
@@ -31,6 +31,9 @@ class _Run(NamedTuple):
     case: Case
     judged: Judged | None
     why: str
+
+
+DEFINITIONS: Mapping[str, str] = {}
 
 
 def measure(cases: Sequence[Case], context: Context) -> list[Number]:

@@ -14,7 +14,7 @@ else by Levenshtein; of several most similar ones the first counts; a sequence i
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal
 
 from annotators.metrics import Context, Number, Tally, mean
@@ -32,6 +32,9 @@ from lab.case import Case
 
 PAPER = "fingertip"
 Out = tuple[tuple[str, int], ...]
+
+
+DEFINITIONS: Mapping[str, str] = {}
 
 
 def measure(cases: Sequence[Case], context: Context) -> list[Number]:

@@ -16,7 +16,7 @@ queries, summed over the tasks that need interaction, over their number and that
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Literal
 
 from annotators.metrics import Context, Number, Tally, mean
@@ -40,6 +40,9 @@ _OWN: dict[str, tuple[str, ...]] = {
     "proactive": ("IE", "Act", "Silent", "Stop"),
 }
 """What is told of one split besides."""
+
+
+DEFINITIONS: Mapping[str, str] = {}
 
 
 def measure(cases: Sequence[Case], context: Context) -> list[Number]:

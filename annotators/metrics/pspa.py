@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from annotators.metrics import Context, Number, Tally, mean
 from annotators.metrics.dac_runs import Demonstrations
@@ -16,6 +16,9 @@ _DELTAS = (
     ("later minus first", later_minus_first, "no agent did a task for a person twice here"),
     ("with minus without experience", with_minus_without, "no agent did a task here with and without experience"),
 )
+
+
+DEFINITIONS: Mapping[str, str] = {}
 
 
 def measure(cases: Sequence[Case], context: Context) -> list[Number]:

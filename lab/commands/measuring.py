@@ -6,11 +6,11 @@ import argparse
 from collections.abc import Iterator
 from pathlib import Path
 
-from annotators.metrics import PAPERS, Terms
+from annotators.metrics import PAPERS, Terms, definitions
 from annotators.metrics.marks import Marks, marked, read_marks
 from annotators.metrics.measured import measured
 from lab.case import Case
-from lab.commands.metrics_told import Measured, TermsTold, print_csv, tell
+from lab.commands.metrics_told import Measured, TermsTold, explain, print_csv, tell
 from lab.commands.runs import open_store
 from lab.errors import LabError
 from lab.output import print_json
@@ -23,6 +23,9 @@ SEATS = ("designer", "developer")
 
 def metrics(args: argparse.Namespace) -> int:
     """The papers' numbers over the runs of a database, each with its n and what was left out."""
+    if args.explain:
+        explain(definitions(args.paper), as_json=args.json)
+        return 0
     settings = load(db=getattr(args, "db", None))
     if settings.seat not in SEATS:
         raise LabError("metrics", f"is not there for the seat {settings.seat}.")

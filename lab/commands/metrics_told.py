@@ -5,12 +5,13 @@ from __future__ import annotations
 import csv
 import io
 import sys
+from collections.abc import Mapping
 
 import msgspec
 
 from annotators.metrics import Number
 from annotators.metrics.measured import Group
-from lab.output import say
+from lab.output import print_json, say
 from lab.tables import print_table
 
 TITLES = {
@@ -98,6 +99,17 @@ def _value(number: Number) -> str:
         case "count":
             return f"{value:g}" if value == int(value) else f"{value:.2f}"
     return f"{value:.3f}"
+
+
+def explain(texts: Mapping[str, Mapping[str, str]], *, as_json: bool) -> None:
+    """What each number is and where it is defined, by paper."""
+    if as_json:
+        print_json(texts)
+        return
+    for paper, metrics in texts.items():
+        say(f"{TITLES[paper]}\n")
+        print_table(["metric", "what it is"], [[name, text] for name, text in metrics.items()], wide="what it is")
+        say("")
 
 
 def print_csv(told: Measured) -> None:

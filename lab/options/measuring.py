@@ -46,6 +46,7 @@ def add(commands: Commands) -> None:
     metrics.add_argument(
         "--embed", metavar="MODEL", help="FingerTip's Sim1: a litellm embedding model, or local:NAME (an extra)"
     )
+    metrics.add_argument("--explain", action="store_true", help="say what each number is and where it is defined")
     form = metrics.add_mutually_exclusive_group()
     json(form)
     form.add_argument("--csv", action="store_true", help="print a CSV table, a line for each number")
