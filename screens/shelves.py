@@ -67,7 +67,8 @@ class Runs(Lines):
 
 Every stored run, the newest first. **Enter** plays it back, or goes on with it where it is marked *resume*.
 `v` plays back an open run too, `/` finds runs by task, agent, persona, status or id, `y` copies the id;
-`a` opens the design of its task beside it, to be drafted or verified.
+`a` opens the design of its task beside it, to be drafted or verified. `T` shows all runs as a table, to be sorted,
+grouped and laid side by side.
 """
     heading_rows = 1
 

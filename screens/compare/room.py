@@ -91,6 +91,8 @@ class CompareScreen(Screen[None]):
         self._take_room()
         if self._wanted is not None:
             self._begin(self._wanted)
+        else:
+            self._empty("No two runs are open: c on two runs in Runs (F11) opens them.")
 
     def on_resize(self) -> None:
         self.call_after_refresh(self._take_room)

@@ -190,6 +190,16 @@ async def test_a_run_without_steps_or_one_that_is_gone_is_said(filled: Store, un
         await until(pilot, lambda: "Both did the same" in painted(app))
 
 
+async def test_without_two_runs_it_names_the_key(filled: Store, until: Until) -> None:
+    app = LabApp(filled, Settings(), Opening("compare"))
+    async with app.run_test(size=(80, 24)) as pilot:
+        await until(pilot, lambda: "c on two runs in Runs (F11) opens them" in painted(app))
+        for key in ("n", "p", "enter", "r", "d", "b", "s", "y", "o", "right_square_bracket"):
+            await pilot.press(key)
+        await pilot.press("f11")
+        await until(pilot, lambda: isinstance(app.screen, RunsScreen))
+
+
 async def test_a_run_with_an_end_and_no_step(filled: Store, until: Until) -> None:
     task = Task("t", "general", instruction="x")
     events = [Started(trace="f", task=task, agent=Actor("script", "a")), Ended(status="failed", reason="crashed")]
