@@ -227,6 +227,8 @@ def decode(data: bytes | str, kind: type[T] | Any, what: str, *, newest: int | N
             return msgspec.json.decode(data, type=kind)
     except msgspec.DecodeError as error:
         raise LabError(what, _reason(str(error))) from error
+    except UnicodeDecodeError as error:
+        raise LabError(what, "is not UTF-8 text") from error
     except RecursionError:
         raise LabError(what, "is nested too deeply to be read") from None
 

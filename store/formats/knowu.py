@@ -19,6 +19,7 @@ from lab.turn import Point
 from lab.wire import escape_surrogates, read_json
 from store.formats import SNIFFED, Failed, Format, Found, Known, Seen
 from store.formats.files import beginning, read_within, unpacked
+from store.formats.geometry import point
 from store.formats.knowu_log import read_logs
 from store.formats.knowu_run import NAME, Episode, imported, usual_shape
 
@@ -138,8 +139,8 @@ def _as_folder(held: dict[str, Any]) -> dict[str, Any]:
 def _meta_size(meta: Any) -> Point | None:
     if not isinstance(meta, dict):
         return None
-    width, height = meta.get("original_width"), meta.get("original_height")
-    return (width, height) if isinstance(width, int) and isinstance(height, int) else None
+    size = point(meta.get("original_width"), meta.get("original_height"))
+    return size if size is not None and min(size) > 0 else None
 
 
 def _list(value: Any, field: str, what: str) -> list[Any]:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from lab.cli import main
 from lab.options.keeping import FORMATS, WRITTEN
 from store.formats import Failed, Found, detect, formats, writers
 from store.importing import import_paths
@@ -130,3 +131,41 @@ def test_what_was_brought_in_goes_out_and_comes_back(store: Store, tmp_path: Pat
                 assert all(list(back.events(id)) == list(store.events(id)) for id in ids)
             else:
                 assert sorted(steps for _, steps in lines) == sorted(run.steps for run in store.summaries())
+
+
+@pytest.fixture
+def alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """A place of its own for the command line."""
+    monkeypatch.chdir(tmp_path)
+    for kind in ("DATA", "CONFIG", "CACHE"):
+        monkeypatch.setenv(f"XDG_{kind}_HOME", str(tmp_path / kind.lower()))
+    return tmp_path
+
+
+def test_the_summary_counts_by_format(alone: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    laid(alone / "in", SAMPLES["dac"] | SAMPLES["aitz"] | {"broken/traj.json": b"{"})
+    assert main(["import", "in", "--db", "x.db"]) == 3
+    out, err = capfd.readouterr()
+    assert out == "2 imported (1 dac, 1 aitz), 0 already there, 1 failed (knowu), in x.db\n"
+    assert err.startswith("hitlab: in/broken/traj.json: is not JSON")
+    assert main(["import", "in", "--db", "x.db"]) == 3
+    assert "0 imported, 2 already there (1 dac, 1 aitz), 1 failed (knowu)" in capfd.readouterr().out
+    (alone / "in" / "broken" / "traj.json").unlink()
+    assert main(["import", "in", "--db", "x.db", "--json"]) == 0
+    told = json.loads(capfd.readouterr().out)
+    assert told["formats"]["dac"] == {"imported": 0, "skipped": 1, "failed": 0}
+
+
+def test_stopped_by_hand_says_what_stays_and_exits_with_3(
+    alone: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    laid(alone / "in", SAMPLES["dac"])
+
+    def stopped(*_: object) -> bool:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("store.importing._Import.flush", stopped)
+    assert main(["import", "in", "--db", "x.db"]) == 3
+    out, err = capfd.readouterr()
+    assert out == "0 imported, 0 already there, 0 failed, in x.db\n"
+    assert err == "hitlab: import: stopped; what is in stays, and the same command brings in the rest.\n"
