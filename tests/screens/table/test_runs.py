@@ -15,6 +15,7 @@ from screens.compare.room import CompareScreen
 from screens.home import HomeScreen
 from screens.replay.replay import ReplayScreen
 from screens.rooms import Opening
+from screens.runs import reading
 from screens.runs.room import RunsScreen
 from screens.runs.table import Table
 from store.store import Store
@@ -198,6 +199,24 @@ async def test_what_came_meanwhile_is_there_when_one_comes_back(filled: Store, u
         assert room(app).table.run is not None
         assert room(app).table.run.run[:2] == (5, "a5")  # type: ignore[union-attr]
         assert room(app).table.run.run.status == "completed"  # type: ignore[union-attr]
+
+
+async def test_pages_leave_out_none_and_what_stands_there_stays_until_all_is_read_anew(
+    store: Store, until: Until, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reading, "FIRST", 3)
+    monkeypatch.setattr(reading, "PAGE", 5)
+    store.import_runs([made(Made(f"r{i:02d}")) for i in range(23)])
+    app = runs(store)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: there(app, 23))
+        assert ids(app).split() == [f"r{i:02d}" for i in reversed(range(23))]
+        store.import_run(made(Made("r23")))
+        laid: list[int] = []
+        monkeypatch.setattr(room(app), "lay_out", lambda: laid.append(len(room(app).entries)))
+        room(app).reading.renew()
+        await until(pilot, lambda: len(room(app).entries) == 24)
+        assert laid == [24]
 
 
 async def test_an_empty_file_names_the_next_key(store: Store, until: Until) -> None:
