@@ -21,7 +21,7 @@ from store.formats import formats
 from store.importing import import_paths
 from store.store import Store
 from tests.store.formats.fuzzing import Outside, changed, empty_store, laid, replaced, spoilt, survives
-from tests.store.formats.samples import recorded, samples
+from tests.store.formats.samples import png, recorded, samples
 
 TRACES = Path(__file__).parents[3].parent / "shared" / "traces"
 SAMPLES = samples()
@@ -228,3 +228,28 @@ def test_json_that_names_a_field_twice_is_read_as_json_reads_it(tmp_path: Path, 
     (tmp_path / "x.json").write_text(text)
     assert import_paths(store, [tmp_path / "x.json"]).imported == 1
     assert store.summaries()[0].steps == 2
+
+
+# -- what the long runs have found ----------------------------------------------------------------------------
+
+
+def test_a_line_of_ours_that_is_no_text_is_refused(tmp_path: Path, outside: Outside, template: Path) -> None:
+    files = {name: data.replace(b'"kind":"', b'"kind":"\xe1', 1) for name, data in SAMPLES["jsonl"].items()}
+    laid(tmp_path / "in" / "source", files)
+    report = survives(tmp_path / "in" / "source", tmp_path, outside, template)
+    assert "is not UTF-8 text" in report.failed[0]["error"]
+
+
+@pytest.mark.parametrize("width", [True, 0, -1, 2**40, "1080", None, [1]])
+def test_a_phones_size_that_is_none_is_left_out(width: Any, tmp_path: Path, outside: Outside, template: Path) -> None:
+    step = {"task_goal": "g", "step": 1, "prediction": "p", "action": {"action_type": "wait"}}
+    meta = {"original_width": width, "original_height": 2400}
+    laid(tmp_path / "in" / "source", {"x.json": json.dumps({"T": {"traj": [step]}, "_meta": meta}).encode()})
+    assert survives(tmp_path / "in" / "source", tmp_path, outside, template).imported == 1
+
+
+def test_a_picture_that_says_it_is_wider_than_any_has_no_size(tmp_path: Path, outside: Outside, template: Path) -> None:
+    wide = png()[:16] + b"\xff\xff\xff\xff" + png()[20:]
+    files = {name: wide if name.endswith(".png") else data for name, data in SAMPLES["mobile_use"].items()}
+    laid(tmp_path / "in" / "source", files)
+    assert survives(tmp_path / "in" / "source", tmp_path, outside, template).imported == 1
