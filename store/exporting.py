@@ -62,7 +62,7 @@ class KeptRun:
     reviewed: str | None = None
 
     def __init__(self, store: Store, id: str) -> None:
-        from store.formats.jsonl import ID
+        from store.formats.jsonl.reader import ID
 
         self.store = store
         self.source = id

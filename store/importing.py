@@ -13,7 +13,7 @@ from lab.records import Blob, Imported
 from lab.trace import Started
 from store.exporting import REVIEWED
 from store.formats import Failed, Known, detect, formats
-from store.formats.jsonl import Blobs
+from store.formats.jsonl.reader import Blobs
 from store.formats.pictures import Pictures
 from store.rows import erased_words
 from store.store import Store

@@ -71,32 +71,32 @@ class Format(NamedTuple):
 
 
 _READERS = {
-    "jsonl": "jsonl:JSONL",
-    "knowu": "knowu:KNOWU",
-    "androidworld": "androidworld:ANDROIDWORLD",
-    "fingertip": "fingertip:FINGERTIP",
-    "mobile_use": "mobile_use:MOBILE_USE",
-    "memgui": "memgui:MEMGUI",
-    "dac": "dac:DAC",
-    "aitz": "aitz:AITZ",
-    "appagent": "appagent:APPAGENT",
-    "androidlab": "androidlab:ANDROIDLAB",
-    "droidrun": "droidrun:DROIDRUN",
-    "odyssey": "odyssey:ODYSSEY",
-    "androidcontrol": "androidcontrol:ANDROIDCONTROL",
-    "tau2": "tau2:TAU2",
-    "inspect": "inspect_ai:INSPECT",
+    "jsonl": "jsonl.reader:JSONL",
+    "knowu": "knowu.reader:KNOWU",
+    "androidworld": "androidworld.reader:ANDROIDWORLD",
+    "fingertip": "fingertip.reader:FINGERTIP",
+    "mobile_use": "mobile_use.reader:MOBILE_USE",
+    "memgui": "memgui.reader:MEMGUI",
+    "dac": "dac.reader:DAC",
+    "aitz": "aitz.reader:AITZ",
+    "appagent": "appagent.reader:APPAGENT",
+    "androidlab": "androidlab.reader:ANDROIDLAB",
+    "droidrun": "droidrun.reader:DROIDRUN",
+    "odyssey": "odyssey.reader:ODYSSEY",
+    "androidcontrol": "androidcontrol.reader:ANDROIDCONTROL",
+    "tau2": "tau2.reader:TAU2",
+    "inspect": "inspect.reader:INSPECT",
 }
-"""Which module of this folder reads a format, and by what name; in the order in which they are asked."""
+"""Which module below this folder reads a format, and by what name; in the order in which they are asked."""
 
 _WRITERS = {
-    "jsonl": "jsonl_writer",
-    "knowu": "knowu_writer",
-    "dac": "dac_writer",
-    "fingertip": "fingertip_writer",
-    "labelstudio": "labelstudio_writer",
-    "csv": "csv_writer",
-    "parquet": "parquet_writer",
+    "jsonl": "jsonl.writer",
+    "knowu": "knowu.writer",
+    "dac": "dac.writer",
+    "fingertip": "fingertip.writer",
+    "labelstudio": "labelstudio.writer",
+    "csv": "tables.csv_writer",
+    "parquet": "tables.parquet_writer",
 }
 
 

@@ -18,7 +18,7 @@ from lab.task import Actor, Check, Persona, Task
 from lab.trace import Ended, Source, Started, Step
 from lab.turn import Action, ActionKind, Question, Reply
 from store.formats import Failed, Found, Known
-from store.formats.knowu import KNOWU
+from store.formats.knowu.reader import KNOWU
 
 MODEL = Actor("model", "m")
 USER = Actor("model", "user-simulator")

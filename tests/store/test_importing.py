@@ -20,7 +20,7 @@ from lab.records import Blob, Imported
 from lab.task import Actor, Task
 from lab.trace import Started
 from store.formats import Failed, Found, Known, files, formats
-from store.formats.knowu import KNOWU
+from store.formats.knowu.reader import KNOWU
 from store.importing import Outcome, Tally, import_paths
 from store.store import Store
 

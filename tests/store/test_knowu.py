@@ -13,7 +13,7 @@ from lab.records import Imported
 from lab.trace import Answered, Asked, Ended, Started, Step, Trace, fold
 from lab.turn import Action
 from store.formats import Failed, read
-from store.formats.knowu_actions import action_of, thought_of
+from store.formats.knowu.actions import action_of, thought_of
 from store.importing import import_paths
 from store.store import Store
 

@@ -10,7 +10,7 @@ import pytest
 
 from lab.turn import Action
 from lab.uitree import Bounds
-from store.formats.aitz_actions import action_of, tree_of
+from store.formats.aitz.actions import action_of, tree_of
 from store.importing import import_paths
 from store.store import Store
 from tests.store.formats.demos import TRACES, every, failures, known_again, only, png

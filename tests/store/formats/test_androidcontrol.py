@@ -18,9 +18,9 @@ from lab.task import Actor
 from lab.trace import Trace, fold
 from lab.uitree import Bounds, Node
 from store.formats import Failed, Known, read
-from store.formats import androidcontrol_crc as crc
-from store.formats.androidcontrol_crc import crc32c, masked_crc32c
-from store.formats.androidcontrol_messages import message
+from store.formats.androidcontrol import crc
+from store.formats.androidcontrol.crc import crc32c, masked_crc32c
+from store.formats.androidcontrol.messages import message
 from store.importing import import_paths
 from store.store import Store
 from tests.store.formats.samples import png

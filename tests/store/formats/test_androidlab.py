@@ -14,7 +14,7 @@ from lab.trace import AnyEvent, Ended, Started, Step, fold
 from lab.turn import Action
 from lab.wire import decode, encode
 from store.formats import Failed, Known, detect, read
-from store.formats.androidlab_actions import action_of
+from store.formats.androidlab.actions import action_of
 
 PNG = b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR" + struct.pack(">II", 1080, 2400) + b"\x08\x02\x00\x00\x00"
 XML = '<hierarchy rotation="0"><node text="Add" class="android.widget.Button" bounds="[0,0][40,20]"/></hierarchy>'

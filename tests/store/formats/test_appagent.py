@@ -13,8 +13,8 @@ import pytest
 from lab.records import Imported
 from lab.trace import Trace, fold
 from store.formats import Failed, Known, read
-from store.formats.appagent_actions import Seen, action_of, parts
-from store.formats.appagent_elements import Element, cell, elements
+from store.formats.appagent.actions import Seen, action_of, parts
+from store.formats.appagent.elements import Element, cell, elements
 from store.importing import import_paths
 from store.store import Store
 from tests.screens.runs import drawn

@@ -18,7 +18,7 @@ from lab.turn import Action, Decision, Observation, Proposed, Question, Reply
 from lab.uitree import Bounds, Node, UiTree
 from store.exporting import export_runs
 from store.formats import read
-from store.formats.dac_actions import Frame, action_of, spelled
+from store.formats.dac.actions import Frame, action_of, spelled
 from store.formats.pictures import Pictures
 from store.importing import import_paths
 from store.store import Store

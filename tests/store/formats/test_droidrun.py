@@ -14,7 +14,7 @@ from lab.trace import AnyEvent, Ended, Started, Step, fold
 from lab.turn import Usage
 from lab.wire import decode, encode
 from store.formats import Failed, Known, detect, read
-from store.formats.droidrun_calls import calls_of
+from store.formats.droidrun.calls import calls_of
 
 PNG = b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR" + struct.pack(">II", 1080, 2400) + b"\x08\x02\x00\x00\x00"
 USAGE = {"request_tokens": 30, "response_tokens": 2, "total_tokens": 32, "requests": 1}

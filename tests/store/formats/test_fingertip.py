@@ -14,7 +14,7 @@ from lab.trace import Ended, Started, Step, fold
 from lab.turn import Action, Proposed
 from lab.uitree import Bounds, Node, UiTree
 from store.exporting import export_runs
-from store.formats.fingertip_actions import action_of, said_of, spelled
+from store.formats.fingertip.actions import action_of, said_of, spelled
 from store.formats.pictures import Pictures
 from store.importing import import_paths
 from store.store import Store

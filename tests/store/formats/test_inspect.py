@@ -17,7 +17,8 @@ import pytest
 from lab.records import Imported, Verdict
 from lab.trace import Trace, fold
 from lab.turn import Usage
-from store.formats import Failed, Known, inspect_zip, read
+from store.formats import Failed, Known, read
+from store.formats.inspect import archive
 from store.importing import import_paths
 from store.store import Store
 from tests.screens.runs import drawn
@@ -309,12 +310,12 @@ def packed(path: Path, held: dict[str, tuple[bytes, bytes]], way: int = 93) -> N
 
 def test_a_bomb_is_not_let_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = zipped(tmp_path / "log.eval", {**entries(), "samples/b_epoch_1.json": b" " * 3_000_000})
-    monkeypatch.setattr(inspect_zip, "_MOST", 2_000_000)
+    monkeypatch.setattr(archive, "_MOST", 2_000_000)
     errors = [one.error for one in read(path) if isinstance(one, Failed)]
     assert errors == [
         f"{path}#samples/b_epoch_1.json: is 3,000,000 bytes unpacked, more than the 2,000,000 that are read"
     ]
-    monkeypatch.setattr(inspect_zip, "_MOST", 4_000_000)
+    monkeypatch.setattr(archive, "_MOST", 4_000_000)
     data = bytearray(path.read_bytes())
     for sign, at in ((b"PK\1\2", 24), (b"PK\3\4", 22)):  # it says of itself that it is small
         where = data.rindex(sign) if sign == b"PK\3\4" else data.index(b"samples/b") and data.rindex(b"PK\1\2")
@@ -323,15 +324,15 @@ def test_a_bomb_is_not_let_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     assert any(
         "damaged" in one.error or "more than it says" in one.error for one in read(path) if isinstance(one, Failed)
     )
-    monkeypatch.setattr(inspect_zip, "_SMALL", 1000)
-    monkeypatch.setattr(inspect_zip, "_SWELLS", 100)
+    monkeypatch.setattr(archive, "_SMALL", 1000)
+    monkeypatch.setattr(archive, "_SWELLS", 100)
     path = zipped(tmp_path / "swells.eval", {**entries(), "samples/b_epoch_1.json": b" " * 3_000_000})
     assert any("would grow from" in one.error for one in read(path) if isinstance(one, Failed))
 
 
 def test_an_index_larger_than_any_logs_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = zipped(tmp_path / "log.eval", entries())
-    monkeypatch.setattr(inspect_zip, "_MOST_INDEX", 100)
+    monkeypatch.setattr(archive, "_MOST_INDEX", 100)
     assert "has an index of" in refused(path)
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from lab.records import Imported, Verdict
 from store.exporting import export_runs
-from store.formats.labelstudio_writer import CONFIG, PREFIX
+from store.formats.labelstudio.writer import CONFIG, PREFIX
 from store.images import picture_size
 from store.store import Store
 from tests.screens.runs import BARE, WAITING, WHOLE, bare_run, waiting_run, whole_run

@@ -13,7 +13,7 @@ from lab.task import Actor
 from lab.trace import Trace, fold
 from lab.turn import Action, Usage
 from store.formats import Failed, read
-from store.formats.mobile_use_actions import action_of, space_of
+from store.formats.mobile_use.actions import action_of, space_of
 from store.importing import import_paths
 from store.store import Store
 from tests.store.formats.samples import png

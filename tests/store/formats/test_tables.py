@@ -23,10 +23,10 @@ from lab.task import Actor, Task
 from lab.trace import AnyEvent, Ended, Flagged, Source, Started, Step
 from lab.turn import Action, Decision, Observation, Proposed, Usage
 from store.exporting import export_runs
-from store.formats import csv_writer, parquet_writer
-from store.formats.columns import TABLES
-from store.formats.csv_writer import harmless, line
-from store.formats.table_rows import rows_of
+from store.formats.tables import csv_writer, parquet_writer
+from store.formats.tables.columns import TABLES
+from store.formats.tables.csv_writer import harmless, line
+from store.formats.tables.rows import rows_of
 from store.store import Store
 from tests.screens.runs import WAITING, WHOLE, bare_run, waiting_run, whole_run
 

@@ -20,10 +20,9 @@ import pytest
 from PIL import Image
 
 from lab.errors import LabError
-from store.formats import androidworld_unpickling as unpickling
-from store.formats import androidworld_values as values
-from store.formats.androidworld_unpickling import unpickle
-from store.formats.androidworld_values import Array, Global, Held, Shaper, Standin, shot_of
+from store.formats.androidworld import unpickling, values
+from store.formats.androidworld.unpickling import unpickle
+from store.formats.androidworld.values import Array, Global, Held, Shaper, Standin, shot_of
 from store.formats.spool import Shot, Spool
 from store.formats.stream import Stream
 

@@ -1,0 +1,1 @@
+"""Android in the Zoo's demonstrations."""

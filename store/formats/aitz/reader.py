@@ -1,0 +1,163 @@
+"""AITZ (Android in the Zoo, CoAT): demonstrations as JSON lists of steps, `<SUBSET>-<episode_id>/<same>.json`.
+
+Screenshots are `<same>_<step>.png` beside it. A file may hold the steps of several episodes. What a step is about
+(`coat_action_desc`) is its instruction; each `coat_` field but the thought also stays verbatim. Source: IMNearth/CoAT.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+
+from lab.errors import LabError
+from lab.records import Imported
+from lab.task import Task
+from lab.turn import Action, Point
+from lab.wire import escape_surrogates, read_json
+from store.formats import Failed, Format, Found, Known, Seen
+from store.formats.aitz.actions import RAW, action_of, tree_of
+from store.formats.draft import Draft, run_id
+from store.formats.files import check_within, unpacked
+from store.formats.geometry import number
+from store.formats.gold import ANNOTATOR, Notes, Shots, ended, episode_bytes, missing, without, words
+from store.formats.pictures import Pictures
+
+NAME = "aitz"
+_PLACED = {
+    *RAW, "episode_id", "episode_length", "instruction", "step_id", "image_path", "image_full_path",
+    "coat_action_think", "ui_positions", "ui_text", "ui_types", "image_width", "image_height", "low_instruction",
+}  # fmt: skip
+_SUBSETS = ("GENERAL", "INSTALL", "GOOGLE_APPS", "SINGLE", "WEB_SHOPPING")
+
+
+class _Source(NamedTuple):
+    """One file that is being read."""
+
+    found: Found
+    notes: Notes
+    shots: Shots
+    pictures: Pictures
+
+
+def read(found: Found, known: Callable[[str], bool]) -> Iterator[Imported | Known | Failed]:
+    """Every episode of a file, in the order in which they first appear."""
+    path = str(found.path)
+    try:
+        check_within(found.root, found.path)
+        value, notes = read_json(unpacked(found.path), path)
+        if not isinstance(value, list):
+            raise LabError(path, "holds no list of steps")
+        episodes = _episodes(value, path)
+    except LabError as error:
+        yield Failed(path, error.sentence)
+        return
+    shots = Shots(found.root, found.path.parent)
+    for key, places in episodes.items():
+        source = _Source(found, notes, shots, Pictures(found.root))
+        yield _run(source, key, [(i, value[i]) for i in places], known)
+
+
+def _episodes(steps: list[Any], path: str) -> dict[str, list[int]]:
+    """Where each episode's steps stand, by its own order of steps."""
+    places: dict[str, list[int]] = {}
+    for i, step in enumerate(steps):
+        if not isinstance(step, dict):
+            raise LabError(path, f"field [{i}]: is no step")
+        places.setdefault(words(step.get("episode_id")), []).append(i)
+    for held in places.values():
+        held.sort(key=lambda i: (number(steps[i].get("step_id")) or 0, i))
+    return places
+
+
+def _run(
+    source: _Source, key: str, steps: list[tuple[int, dict[str, Any]]], known: Callable[[str], bool]
+) -> Imported | Known:
+    data = episode_bytes([step for _, step in steps])
+    id = run_id(NAME, key, data)
+    path = escape_surrogates(str(source.found.path))
+    if known(id):
+        return Known(id, path)
+    told = number(steps[0][1].get("episode_length"))
+    length = int(told) if told and told > 0 else None
+    task = _task(source.found, key, steps[0][1], length)
+    draft = Draft(id, task, ANNOTATOR, format=NAME, path=path, data=data, images=source.pictures)
+    actions = [_step(source, draft, place, step) for place, step in steps]
+    end = ended(actions, length)
+    draft.end(end.status, reason=end.reason)
+    return draft.imported()
+
+
+def _task(found: Found, key: str, step: dict[str, Any], length: int | None) -> Task:
+    subset = _subset(found, step)
+    return Task(
+        id=key or escape_surrogates(found.path.stem),
+        kind="general",
+        log="none",
+        instruction=words(step.get("instruction")),
+        golden_steps=length,
+        traits={"platform": "android", **({"subset": subset} if subset else {})},
+    )
+
+
+def _step(source: _Source, draft: Draft, place: int, step: dict[str, Any]) -> Action:
+    extra = without(step, _PLACED)
+    if step.get("step_id") is not None and number(step["step_id"]) != draft.count:
+        extra["step_id"] = step["step_id"]
+    if gone := missing(source.notes, f"[{place}]."):
+        extra["missing"] = gone
+    seen = source.pictures.seen(_shot(source, step, extra), extra)
+    size = seen.size or _size(step)
+    tree = tree_of(step, size)
+    if tree is None:
+        extra.update({key: step[key] for key in ("ui_positions", "ui_text", "ui_types") if step.get(key)})
+    action = action_of(step, size)
+    draft.step(
+        action,
+        msgspec.structs.replace(seen, size=size, tree=tree),
+        thought=words(step.get("coat_action_think")),
+        instruction=words(step.get("coat_action_desc")) or words(step.get("low_instruction")),
+        extra=extra,
+    )
+    return action
+
+
+def _shot(source: _Source, step: dict[str, Any], extra: dict[str, Any]) -> Path | None:
+    """Its screenshot: where its paths say, by their names beside the file, or named after the file and the step."""
+    path, notes = source.found.path, dict[str, Any]()
+    own = f"{path.stem}_{words(step.get('step_id'))}.png"
+    for said in (step.get("image_path"), step.get("image_full_path"), own):
+        if shot := source.shots.find(said, notes, near=(".",)):
+            return shot
+    extra.update(notes)
+    return None
+
+
+def _size(step: dict[str, Any]) -> Point | None:
+    across, down = number(step.get("image_width")), number(step.get("image_height"))
+    return (int(across), int(down)) if across and down else None
+
+
+def _subset(found: Found, step: dict[str, Any]) -> str:
+    """Which part of AITW it is from, as the source names it, else as its paths do."""
+    if said := words(step.get("subset")):
+        return said
+    named = f"{found.path.stem} {words(step.get('image_path'))}".upper()
+    return next((subset for subset in _SUBSETS if subset in named), "")
+
+
+def _is_file(seen: Seen) -> bool:
+    if not seen.name.endswith((".json", ".json.gz")) or not seen.opening.startswith(b"["):
+        return False
+    return b'"result_action_type"' in seen.opening and b'"result_touch_yx"' in seen.opening
+
+
+AITZ = Format(
+    name=NAME,
+    title="AITZ (Android in the Zoo)",
+    is_run_folder=lambda folder, names: False,
+    is_file=_is_file,
+    read=read,
+)

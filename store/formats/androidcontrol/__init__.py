@@ -1,0 +1,1 @@
+"""AndroidControl's demonstrations, as they stand in its TFRecord files."""

@@ -1,0 +1,232 @@
+"""AndroidControl's demonstrations: TFRecord files such as `android_control-00000-of-00020`, packed by gzip or not.
+
+A record is an episode: its goal, its screens, an action between each two of them and an instruction for each action.
+Reading needs the package protobuf (the extra `androidcontrol`). `splits.json` and `test_subsplits.json`, where they
+stand beside the file, tell which split an episode belongs to.
+Source: `android_control/README.md` of google-research/google-research.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import zlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from lab.errors import LabError
+from lab.records import Imported
+from lab.task import Task
+from lab.trace import DeviceInfo
+from lab.turn import Action, Observation, Point
+from lab.uitree import UiTree
+from lab.wire import escape_surrogates, read_json
+from store.formats import Failed, Format, Found, Known, Seen
+from store.formats.androidcontrol.messages import message, parsed
+from store.formats.androidcontrol.records import records
+from store.formats.androidcontrol.tree import text_of, tree_of
+from store.formats.androidworld.actions import action_of
+from store.formats.draft import Draft, run_id
+from store.formats.files import check_within, read_within
+from store.formats.gold import ANNOTATOR
+from store.formats.spool import Shots, Spool
+from store.formats.stream import Stream
+
+NAME = "androidcontrol"
+_SHARD = re.compile(r"android_?control.*-\d{5}-of-\d{5}(?:\.gz)?|.*\.tfrecords?(?:\.gz)?", re.I)
+_KEYS = (b"accessibility_trees", b"screenshot_widths", b"step_instructions")
+_SPLITS = {"splits.json": "split", "test_subsplits.json": "subsplit"}
+_OURS = {"episode_id", "goal", "screenshots", "accessibility_trees", "screenshot_widths", "screenshot_heights",
+         "actions", "step_instructions"}  # fmt: skip
+_MOST_SPLITS = 64 * 1024**2
+
+
+class _Episode(NamedTuple):
+    """One record, its features as lists by name."""
+
+    place: str
+    fields: dict[str, list[Any]]
+
+    def texts(self, name: str) -> list[str]:
+        return [text_of(one) for one in self.fields.get(name, []) if isinstance(one, bytes)]
+
+    def one(self, name: str) -> str:
+        values = self.fields.get(name, [])
+        return "" if not values else text_of(values[0]) if isinstance(values[0], bytes) else str(values[0])
+
+
+def read(found: Found, known: Callable[[str], bool]) -> Iterator[Imported | Known | Failed]:
+    """Every episode of a file, one at a time; a damaged one is told, and the others still come."""
+    path = found.path
+    try:
+        check_within(found.root, path)
+        message("Example")
+        splits = _splits(found)
+        with Stream(path) as stream:
+            count = 0
+            for record in records(stream):
+                yield _one(record, f"{path}#{count}", path, splits, known)
+                count += 1
+        if not count:
+            raise LabError(str(path), "holds no episodes")
+    except LabError as error:
+        yield Failed(str(path), error.sentence)
+
+
+def _one(
+    record: bytes | LabError, place: str, path: Path, splits: dict[str, dict[str, str]], known: Callable[[str], bool]
+) -> Imported | Known | Failed:
+    if isinstance(record, LabError):
+        return Failed(place, record.sentence)
+    sha256 = hashlib.sha256(record)
+    id = run_id(NAME, "", sha256.digest())
+    if known(id):
+        return Known(id, escape_surrogates(str(path)))
+    try:
+        episode = _Episode(place, _features(record, place))
+        return _imported(episode, id, sha256.hexdigest(), escape_surrogates(str(path)), splits)
+    except LabError as error:
+        return Failed(place, error.sentence)
+
+
+def _features(record: bytes, place: str) -> dict[str, list[Any]]:
+    fields: dict[str, list[Any]] = {}
+    for entry in parsed("Example", record, place).features.feature:
+        held = entry.value
+        values = [*held.bytes_list.value, *held.int64_list.value, *held.float_list.value]
+        fields[text_of(entry.key)] = values
+    return fields
+
+
+def _imported(episode: _Episode, id: str, sha256: str, path: str, splits: dict[str, dict[str, str]]) -> Imported:
+    if "actions" not in episode.fields and "screenshots" not in episode.fields:
+        raise LabError(episode.place, "is no episode of AndroidControl: fields actions, screenshots are not there")
+    shots = Shots(spool := Spool())
+    number = episode.one("episode_id") or "unknown"
+    raws = [_read_action(text) for text in episode.texts("actions")]
+    seen, troubles = _screens(episode, shots, spool)
+    actions = [action_of(raw, seen[i].size if i < len(seen) else None) for i, raw in enumerate(raws)]
+    draft = Draft(
+        id,
+        Task(
+            id=number,
+            kind="general",
+            instruction=episode.one("goal"),
+            golden_steps=len(actions),
+            apps=tuple(dict.fromkeys(action.app for action in actions if action.app)),
+            traits={name: held[number] for name, held in splits.items() if number in held},
+        ),
+        ANNOTATOR,
+        format=NAME,
+        path=path,
+        sha256=sha256,
+        images=shots,
+        device=DeviceInfo(size=seen[0].size if seen else None),
+    )
+    _steps(draft, episode, actions, seen, troubles)
+    last = seen[len(actions)] if len(seen) > len(actions) else None
+    if actions:
+        draft.end("completed", final=last)
+    else:
+        draft.end("failed", reason="the source holds no steps", final=last)
+    return draft.imported()
+
+
+def _steps(
+    draft: Draft, episode: _Episode, actions: list[Action], seen: list[Observation], troubles: dict[int, str]
+) -> None:
+    said = episode.texts("step_instructions")
+    for i, action in enumerate(actions):
+        extra: dict[str, Any] = {"screenshot": troubles[i]} if i in troubles else {}
+        if i == 0:
+            extra |= _rest(episode)
+            if len(said) > len(actions):
+                extra["step_instructions"] = said
+        draft.step(
+            action,
+            seen[i] if i < len(seen) else Observation(),
+            instruction=said[i] if i < len(said) else "",
+            extra=extra,
+        )
+
+
+def _rest(episode: _Episode) -> dict[str, Any]:
+    """The record's further features, which no release has had yet; long bytes are left out."""
+    return {
+        name: [text_of(one) if isinstance(one, bytes) else one for one in values if len(str(one)) < 10_000]
+        for name, values in episode.fields.items()
+        if name not in _OURS and values
+    }
+
+
+def _screens(episode: _Episode, shots: Shots, spool: Spool) -> tuple[list[Observation], dict[int, str]]:
+    """What was seen before each action and at the end, and why something of it could not be read."""
+    pictures, trees = episode.fields.get("screenshots", []), episode.fields.get("accessibility_trees", [])
+    seen: list[Observation] = []
+    troubles: dict[int, str] = {}
+    for i in range(max(len(pictures), len(trees))):
+        shot = spool.add(pictures[i]) if i < len(pictures) and isinstance(pictures[i], bytes) else None
+        if shot is None and i < len(pictures):
+            troubles[i] = f"screenshot {i} is neither PNG nor JPEG"
+        tree: UiTree | None = None
+        if i < len(trees) and isinstance(trees[i], bytes):
+            try:
+                tree = tree_of(trees[i], f"accessibility tree {i}")
+            except LabError as error:
+                troubles[i] = error.sentence
+        seen.append(shots.seen(shot, tree, _size(episode, i)))
+    return seen, troubles
+
+
+def _size(episode: _Episode, i: int) -> Point | None:
+    sides = [episode.fields.get(name, [])[i : i + 1] for name in ("screenshot_widths", "screenshot_heights")]
+    match sides:
+        case [[int(width)], [int(height)]] if 0 < width < 2**20 and 0 < height < 2**20:
+            return width, height
+    return None
+
+
+def _read_action(text: str) -> Any:
+    try:
+        return read_json(text.encode(), "action").value
+    except LabError:
+        return text
+
+
+def _splits(found: Found) -> dict[str, dict[str, str]]:
+    """For each kind of split, the episodes' own: a file lists the episodes of each of its splits."""
+    out: dict[str, dict[str, str]] = {}
+    for name, kind in _SPLITS.items():
+        path = found.path.parent / name
+        if not path.is_file():
+            continue
+        value, _ = read_json(read_within(found.root, path, most=_MOST_SPLITS), str(path))
+        held = out.setdefault(kind, {})
+        for split, ids in value.items() if isinstance(value, dict) else ():
+            for id in ids if isinstance(ids, list) else ():
+                held[str(id)] = f"{held[str(id)]}, {split}" if str(id) in held else split
+    return out
+
+
+def _is_shard(seen: Seen) -> bool:
+    if not _SHARD.fullmatch(seen.name):
+        return False
+    if "control" in seen.name.lower():
+        return True
+    opening = seen.opening
+    if opening.startswith(b"\x1f\x8b"):
+        try:
+            opening = zlib.decompressobj(31).decompress(opening, 256 * 1024)
+        except zlib.error:
+            return False
+    return any(key in opening for key in _KEYS)
+
+
+ANDROIDCONTROL = Format(
+    name=NAME,
+    title="AndroidControl",
+    is_run_folder=lambda folder, names: False,
+    is_file=_is_shard,
+    read=read,
+)

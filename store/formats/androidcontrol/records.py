@@ -1,0 +1,34 @@
+"""The records of a TFRecord file: each its length, that one's checksum, its bytes, and their checksum.
+
+Source: TensorFlow's description of the format (`tensorflow/core/lib/io/record_writer.h`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from lab.errors import LabError
+from store.formats.androidcontrol.crc import masked_crc32c
+from store.formats.stream import Stream
+
+MOST_RECORD = 512 * 1024**2
+
+
+def records(stream: Stream) -> Iterator[bytes | LabError]:
+    """Every record in order; one whose bytes are not those that were written is an error in its place.
+
+    Raises `LabError` where a length is damaged, and so nothing after it can be found.
+    """
+    number = 0
+    while not stream.ended():
+        place = f"{stream.path}, record {number}"
+        header = stream.take(8)
+        if masked_crc32c(header) != stream.number("<I", 4):
+            raise LabError(place, "is no record, or a damaged one: the checksum of its length is wrong")
+        length = int.from_bytes(header, "little")
+        if length > MOST_RECORD:
+            raise LabError(place, f"is {length:,} bytes, more than the {MOST_RECORD:,} that are read")
+        data = stream.take(length)
+        right = masked_crc32c(data) == stream.number("<I", 4)
+        yield data if right else LabError(place, "is damaged: its checksum is wrong")
+        number += 1

@@ -1,0 +1,1 @@
+"""AndroidLab's task folders."""

@@ -1,0 +1,292 @@
+"""Runs of AndroidLab: folders with `traces/trace.jsonl`, `Screen/`, `xml/`, and the results beside them.
+
+Each line is one step; `image` and `xml` name files of the recording machine, of which only the last part counts. A
+screenshot's name holds the second at which it was taken. Whether a task was completed is found out later and kept in
+`results.jsonl`, in a folder of its own (`outputs/<run>_<time>/`). Source: `recorder/json_recoder.py`,
+`evaluation/task.py`, `generate_result.py`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+
+from lab.errors import LabError
+from lab.records import Imported, Verdict
+from lab.task import Actor, Task
+from lab.turn import Observation
+from lab.uitree import UiTree
+from lab.wire import escape_surrogates, read_json
+from store.formats import SNIFFED, Failed, Format, Found, Known
+from store.formats.androidlab.actions import action_of
+from store.formats.draft import Draft, run_id
+from store.formats.files import beginning, read_within
+from store.formats.geometry import point
+from store.formats.pictures import Pictures
+
+NAME = "androidlab"
+ROUNDS = 25
+"""The most steps of a run unless told otherwise; no run says what it was told."""
+
+_STUCK = 5
+_STAMP = re.compile(r"_\d{4}-\d\d-\d\d_\d\d-\d\d-\d\d$")
+_TAKEN = re.compile(r"screenshot-(?:(\d{1,6}|end)-)?(\d{9,10}(?:\.\d+)?)(?:-before|-after)?\.(?:png|jpe?g)")
+_CALL = re.compile(r"^\W*(?:Action:\s*)?(?:do|finish)\s*\(.*", re.S | re.M)
+_PLACEHOLDERS = ("", "** XML **", "** screenshot **")
+_OURS = {
+    "trace_id", "index", "image", "xml", "ac_xml", "current_activity", "window", "target", "parsed_action",
+    "current_response", "response",
+}  # fmt: skip
+
+
+class _Run(NamedTuple):
+    """One run's lines and where its files are."""
+
+    root: Path
+    home: Path
+    path: Path
+    lines: list[dict[str, Any]]
+    cut: bool
+    task: str
+
+
+def read(found: Found, known: Callable[[str], bool]) -> Iterator[Imported | Known | Failed]:
+    """The one run of a folder."""
+    try:
+        yield _run(found, known)
+    except LabError as error:
+        yield Failed(str(found.path), error.sentence)
+    except OSError as error:
+        yield Failed(str(found.path), f"{error.filename}: cannot be read ({error.strerror}).")
+
+
+def _run(found: Found, known: Callable[[str], bool]) -> Imported | Known:
+    inside = (found.path / "trace.jsonl").is_file()
+    path = found.path / "trace.jsonl" if inside else found.path / "traces" / "trace.jsonl"
+    home = found.path.resolve().parent if inside else found.path
+    name = escape_surrogates(home.resolve().name)
+    data = read_within(found.root, path)
+    shown = escape_surrogates(str(path))
+    id = run_id(NAME, name, data)
+    if known(id):
+        return Known(id, shown)
+    lines, cut = _lines(data, str(path))
+    told = _text(lines[0].get("trace_id")) if lines else ""
+    run = _Run(found.root, home, path, lines, cut, _STAMP.sub("", told or name))
+    agent = escape_surrogates(home.resolve().parent.name) or "unknown"
+    pictures = Pictures(found.root)
+    first = next((taken for line in lines if (taken := _taken(line.get("image"))) is not None), None)
+    draft = Draft(
+        id,
+        _task(run),
+        Actor("model", agent),
+        format=NAME,
+        path=shown,
+        data=data,
+        model=agent,
+        images=pictures,
+        at=_time(first),
+    )
+    _steps(draft, run, pictures, first)
+    score = _judge(draft, run)
+    if run.cut:
+        draft.verdict("source", reason="the last line of trace.jsonl is cut short")
+    _end(draft, run, score, pictures, first)
+    return draft.imported()
+
+
+def _lines(data: bytes, what: str) -> tuple[list[dict[str, Any]], bool]:
+    """The steps, and whether the last line is cut short; a broken line before the last is a `LabError`."""
+    rows = [row for row in data.splitlines() if row.strip()]
+    found: list[dict[str, Any]] = []
+    for i, row in enumerate(rows):
+        try:
+            value, notes = read_json(row, f"{what} line {i + 1}")
+        except LabError:
+            if found and i == len(rows) - 1:
+                return found, True
+            raise
+        if not isinstance(value, dict):
+            raise LabError(f"{what} line {i + 1}", "is no step")
+        found.append({**value, "missing": notes} if notes else value)
+    return found, False
+
+
+def _task(run: _Run) -> Task:
+    target = next((said for line in run.lines if (said := _text(line.get("target")))), "")
+    app = run.task.partition("_")[0] if "_" in run.task else ""
+    return Task(
+        id=run.task,
+        kind="general",
+        instruction=target.strip(),
+        budget=max(ROUNDS, len(run.lines)),
+        apps=(app,) if app else (),
+    )
+
+
+def _steps(draft: Draft, run: _Run, pictures: Pictures, first: float | None) -> None:
+    """Every line as a step; `first` is when the first screen was taken, in seconds since 1970."""
+    for i, line in enumerate(run.lines):
+        extra = {key: value for key, value in line.items() if key not in _OURS and value not in (None, [], {})}
+        if extra.get("prompt") in (*_PLACEHOLDERS, line.get("target")):
+            extra.pop("prompt", None)
+        if line.get("index") not in (i, None):
+            extra["index"] = line["index"]
+        taken = _taken(line.get("image"))
+        before = _before(run, line, pictures, extra)
+        said = _text(line.get("current_response", line.get("response")))
+        action = action_of(line.get("parsed_action"), before.size)
+        draft.step(
+            action,
+            before,
+            thought=_thought(said),
+            raw=said or None,
+            error=None if line.get("parsed_action") is not None else "the source holds no action",
+            extra=extra,
+            at=_time(taken),
+            ms=_since(first, taken),
+        )
+
+
+def _before(run: _Run, line: dict[str, Any], pictures: Pictures, extra: dict[str, Any]) -> Observation:
+    name = _last(line.get("image"))
+    path = run.home / "Screen" / name if name else None
+    seen = pictures.seen(path, extra, _tree(run, line, extra))
+    window = line.get("window")
+    size = point(*window) if isinstance(window, list) and len(window) == 2 else None
+    if seen.size is None and size is not None and min(size) > 0:
+        seen = msgspec.structs.replace(seen, size=size)
+    return msgspec.structs.replace(seen, activity=_text(line.get("current_activity")))
+
+
+def _tree(run: _Run, line: dict[str, Any], extra: dict[str, Any]) -> UiTree | None:
+    """The screen's tree: the accessibility service's where uiautomator's failed."""
+    name = next((name for key in ("xml", "ac_xml") if (name := _last(line.get(key))) not in ("", "ERROR")), "")
+    if not name:
+        return None
+    path = run.home / "xml" / name
+    try:
+        return UiTree.from_xml(read_within(run.root, path), path.name)
+    except LabError as error:
+        extra["tree"] = escape_surrogates(f"{path.name} {error.message}")
+        return None
+
+
+def _thought(said: str) -> str:
+    """What the model says before its call."""
+    found = _CALL.search(said)
+    return (said[: found.start()] if found else said).strip()
+
+
+def _judge(draft: Draft, run: _Run) -> float | None:
+    """The task's line in the nearest results.jsonl, as a verdict and a score; None where there is none."""
+    for path in _results(run):
+        try:
+            lines, _ = _lines(read_within(run.root, path), str(path))
+        except LabError as error:
+            draft.verdicts.append(Verdict("source", extra={"unread": escape_surrogates(error.sentence)}))
+            continue
+        line = next((line for line in reversed(lines) if line.get("task_id") == run.task), None)
+        if line is None:
+            continue
+        result = line.get("result")
+        complete = result.get("complete") if isinstance(result, dict) else None
+        draft.verdicts.append(Verdict("results.jsonl", complete, extra=line))
+        return float(complete) if isinstance(complete, bool) else None
+    return None
+
+
+def _results(run: _Run) -> Iterator[Path]:
+    """Where results of this run may be, within the folder that was named: above it, and in `outputs` folders there."""
+    if not run.home.is_relative_to(run.root):
+        return
+    name = run.home.parent.name
+    for above in (run.home, *run.home.parents):
+        beside = [above / "results.jsonl"]
+        outputs = above / "outputs"
+        if outputs.is_dir():
+            mine = (f for f in outputs.iterdir() if f.name == name or f.name.startswith(f"{name}_"))
+            beside += [folder / "results.jsonl" for folder in sorted(mine, reverse=True)]
+        yield from (path for path in beside if path.is_file())
+        if above == run.root:
+            return
+
+
+def _end(draft: Draft, run: _Run, score: float | None, pictures: Pictures, first: float | None) -> None:
+    shots = run.home / "Screen"
+    ends = [path for path in shots.glob("screenshot-end-*") if _TAKEN.fullmatch(path.name)] if shots.is_dir() else []
+    final = pictures.seen(max(ends), {}) if ends else None
+    taken = _taken(max(ends).name) if ends else None
+    status, reason = _status(run.lines, run.cut)
+    draft.end(
+        status,
+        score,
+        reason,
+        final=final,
+        at=_time(taken),
+        ms=_since(first, taken),
+    )
+
+
+def _status(lines: list[dict[str, Any]], cut: bool) -> tuple[Any, str]:
+    if not lines:
+        return "failed", "the source holds no steps"
+    done = [line.get("parsed_action") for line in lines]
+    if action_of(done[-1], None).kind in ("answer", "status"):
+        return "completed", ""
+    if cut:
+        return "stopped", "the last line of trace.jsonl is cut short"
+    if len(done) > _STUCK and all(action == done[-1] for action in done[-_STUCK:]):
+        return "stopped", "stopped by the benchmark: the same action again and again"
+    return ("budget", "") if len(lines) >= ROUNDS else ("stopped", "the run ends without finish")
+
+
+def _taken(image: Any) -> float | None:
+    """Seconds since 1970, from a screenshot's name."""
+    found = _TAKEN.fullmatch(_last(image))
+    return float(found[2]) if found else None
+
+
+def _time(seconds: float | None) -> str:
+    return "" if seconds is None else datetime.fromtimestamp(seconds, UTC).isoformat(timespec="microseconds")
+
+
+def _since(first: float | None, now: float | None) -> float | None:
+    """Milliseconds of the run."""
+    return None if first is None or now is None else round((now - first) * 1000, 3)
+
+
+def _last(path: Any) -> str:
+    """The last part of a path of any machine; empty where it is none that a folder can hold."""
+    name = re.split(r"[/\\]", path)[-1] if isinstance(path, str) else ""
+    return "" if name in (".", "..") or "\0" in name else name
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _is_run_folder(folder: Path, names: set[str]) -> bool:
+    """Whether `traces/trace.jsonl`, or trace.jsonl itself, begins as AndroidLab's does."""
+    path = folder / "trace.jsonl" if "trace.jsonl" in names else folder / "traces" / "trace.jsonl"
+    try:
+        if not path.is_file():
+            return False
+        opening = beginning(path, SNIFFED).lstrip(b"\xef\xbb\xbf \t\r\n")
+    except (LabError, OSError):
+        return False
+    return opening.startswith(b"{") and b'"trace_id"' in opening and b'"image"' in opening
+
+
+ANDROIDLAB = Format(
+    name=NAME,
+    title="AndroidLab",
+    is_run_folder=_is_run_folder,
+    is_file=lambda seen: False,
+    read=read,
+)

@@ -1,0 +1,1 @@
+"""AndroidWorld's episodes: packed pickles, read without running what is in them."""

@@ -1,0 +1,183 @@
+"""AndroidWorld's actions and UI elements in our words.
+
+A scroll names the content's direction, a swipe the finger's. An `index` counts the elements that the agent was shown.
+Source: `android_world/env/json_action.py`, `actuation.py` and `representation_utils.py`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from typing import Any
+
+from lab.turn import Action, ActionKind, Point
+from lab.uitree import Bounds, Node, UiTree
+from lab.wire import escape_surrogates
+from store.formats.androidworld.values import fields_of
+from store.formats.geometry import direction, finger, number, opposite, point
+
+_KINDS: dict[str, ActionKind] = {
+    "click": "click",
+    "double_tap": "double_tap",
+    "long_press": "long_press",
+    "drag": "drag",
+    "drag_and_drop": "drag",
+    "swipe": "swipe",
+    "scroll": "scroll",
+    "input_text": "input_text",
+    "type": "input_text",
+    "navigate_home": "navigate_home",
+    "navigate_back": "navigate_back",
+    "keyboard_enter": "keyboard_enter",
+    "open_app": "open_app",
+    "wait": "wait",
+    "answer": "answer",
+    "ask_user": "ask_user",
+    "status": "status",
+    "finished": "status",
+}
+_STATUS = {"complete": "complete", "success": "complete", "infeasible": "infeasible", "impossible": "infeasible"}
+_PLACED: frozenset[str] = frozenset({"click", "double_tap", "long_press", "input_text", "scroll", "swipe", "drag"})
+
+_SAID = re.compile(r"^\s*Reason\s*[:：]\s*(.*?)\s*(?:^\s*Action\s*[:：]|\Z)", re.S | re.M)
+_ACT = re.compile(r"Action\s*[:：]\s*(?=\{)")
+_FLAGS = ("checkable", "checked", "clickable", "focusable", "focused", "scrollable", "long_clickable", "selected")
+_OTHERS = ("hint_text", "tooltip", "is_editable", "metadata")
+"""Fields of an element for which a node has no place."""
+
+
+def action_of(
+    raw: Any, size: Point | None, scale: float = 1, boxes: Callable[[int], Bounds | None] | None = None
+) -> Action:
+    """A source action, JSON-shaped, as ours; `raw` stays beside it. What is not known, or has no type, is `other`.
+
+    `size` are the pixels of the observed screen, `scale` how many of them one of the source's pixels is; `boxes`
+    gives the box of an element by its index, in observed pixels.
+    """
+    if not isinstance(raw, dict):
+        return Action("other", raw=raw)
+    name = str(raw.get("action_type", "")).strip().lower().replace("-", "_").replace(" ", "_")
+    kind = _KINDS.get(name, "other")
+    at, box, space = _place(raw, kind, scale, boxes)
+    end = _scaled(_point(raw.get("end_x"), raw.get("end_y"), raw.get("touch_end")), scale)
+    way = direction(raw.get("direction"))
+    vector = (end[0] - at[0], end[1] - at[1]) if at and end else None
+    if vector is None and way is not None and kind in ("scroll", "swipe"):
+        vector = finger(opposite(way) if kind == "scroll" else way, size)
+    goal = str(raw.get("goal_status", "complete" if name == "finished" else "")).lower()
+    status = _STATUS.get(goal) if kind == "status" else None
+    return Action(
+        kind=kind,
+        at=at,
+        to=end,
+        text=_text(raw.get("text")),
+        direction=way,
+        vector=vector,
+        app=_text(raw.get("app_name")),
+        status="complete" if status == "complete" else "infeasible" if status else None,
+        raw=raw,
+        space=space,
+        boxes=((box.left, box.top, box.right, box.bottom),) if box else (),
+    )
+
+
+def _place(
+    raw: dict[str, Any], kind: str, scale: float, boxes: Callable[[int], Bounds | None] | None
+) -> tuple[Point | None, Bounds | None, str | None]:
+    """Where an action is done, the box of its element, and the space in which its source says so."""
+    found = _point(raw.get("x"), raw.get("y")) or _point(raw.get("start_x"), raw.get("start_y"), raw.get("touch_start"))
+    if found is not None:
+        return _scaled(found, scale), None, "px"
+    index = number(raw.get("index"))
+    if index is None or kind not in _PLACED:
+        return None, None, None
+    box = boxes(int(index)) if boxes is not None and index >= 0 else None
+    return (box.center if box else None), box, "index"
+
+
+def _point(x: Any, y: Any, pair: Any = None) -> Point | None:
+    if isinstance(pair, list) and len(pair) == 2 and x is None:
+        x, y = pair
+    return point(x, y)
+
+
+def _scaled(at: Point | None, scale: float) -> Point | None:
+    return None if at is None else point(at[0] * scale, at[1] * scale)
+
+
+def _text(value: Any) -> str | None:
+    return value if value is None or isinstance(value, str) else str(value)
+
+
+def parsed(output: Any) -> dict[str, Any] | None:
+    """The action that a model's output names, as `Action: {...}` or as nothing but JSON; None where there is none."""
+    if not isinstance(output, str):
+        return None
+    found = _ACT.search(output)
+    start = found.end() if found else output.find("{") if output.lstrip().startswith(("{", "`")) else -1
+    if start < 0:
+        return None
+    try:
+        value, _ = json.JSONDecoder().raw_decode(output[start : start + 100_000])
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) and "action_type" in value else None
+
+
+def reason_in(output: Any) -> str:
+    """The reasoning in a model's output: what stands after `Reason:` and before its action; may be empty."""
+    found = _SAID.search(output) if isinstance(output, str) else None
+    return found[1].strip() if found else ""
+
+
+def tree_of(elements: list[Any], screen: Point | None, scale: float = 1) -> UiTree:
+    """Elements as a screen's nodes, one beside the other in their order, so that an index stays a place."""
+    return UiTree(tuple(_node(fields_of(element) or {}, screen, scale) for element in elements))
+
+
+def others_of(elements: list[Any]) -> dict[str, dict[str, Any]]:
+    """What a node has no place for, by the element's index; what says nothing is left out."""
+    found = {}
+    for i, element in enumerate(elements):
+        fields = fields_of(element) or {}
+        said = {name: fields[name] for name in _OTHERS if fields.get(name)}
+        if fields.get("is_visible") is False:
+            said["is_visible"] = False
+        if said:
+            found[str(i)] = said
+    return found
+
+
+def _node(fields: dict[Any, Any], screen: Point | None, scale: float) -> Node:
+    flags: dict[str, Any] = {flag: fields.get(f"is_{flag}") is True for flag in _FLAGS}
+    return Node(
+        bounds=_bounds(fields, screen, scale),
+        text=_word(fields.get("text")),
+        desc=_word(fields.get("content_description")),
+        id=_word(fields.get("resource_name")) or _word(fields.get("resource_id")),
+        cls=_word(fields.get("class_name")) or "android.view.View",
+        package=_word(fields.get("package_name")),
+        enabled=fields.get("is_enabled") is not False,
+        **flags,
+    )
+
+
+def _word(value: Any) -> str:
+    return escape_surrogates(value) if isinstance(value, str) else ""
+
+
+def _bounds(fields: dict[Any, Any], screen: Point | None, scale: float) -> Bounds:
+    """The box in pixels of the observed screen; one that counts from 0 to 1 is used where there is no other."""
+    for name, across, down in (("bbox_pixels", 1.0, 1.0), ("bbox", *(screen or (0.0, 0.0)))):
+        box = fields_of(fields.get(name)) or {}
+        first = point(_times(box.get("x_min"), across * scale), _times(box.get("y_min"), down * scale))
+        last = point(_times(box.get("x_max"), across * scale), _times(box.get("y_max"), down * scale))
+        if first and last:
+            return Bounds(*first, *last)
+    return Bounds(0, 0, 0, 0)
+
+
+def _times(value: Any, by: float) -> float | None:
+    found = number(value)
+    return None if found is None else found * by

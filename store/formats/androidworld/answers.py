@@ -1,0 +1,50 @@
+"""What a model's web answer, kept whole in a step, says it cost."""
+
+from __future__ import annotations
+
+import datetime
+import json
+from typing import Any
+
+from lab.turn import Usage
+from store.formats.androidworld.values import Global, Held, Standin, fields_of
+
+_LONGEST = 4 * 1024**2
+_NAMES = (
+    ("prompt_tokens", ("prompt_tokens", "input_tokens", "promptTokenCount", "prompt_token_count")),
+    ("completion_tokens", ("completion_tokens", "output_tokens", "candidatesTokenCount", "candidates_token_count")),
+)
+
+
+def usage_of(answer: Any) -> Usage | None:
+    """Tokens and seconds of an answer: a `requests` response's stand-in, or its JSON; None where it tells neither."""
+    seconds: float | None = None
+    if isinstance(answer, Standin) and isinstance(answer.kind, Global) and answer.kind.name == "Response":
+        elapsed = answer.fields.get("elapsed")
+        seconds = elapsed.total_seconds() if isinstance(elapsed, datetime.timedelta) else None
+        answer = answer.fields.get("_content")
+    told = _told(answer)
+    counts = {ours: _count(told, theirs) for ours, theirs in _NAMES}
+    if seconds is None and not any(count is not None for count in counts.values()):
+        return None
+    return Usage(prompt_tokens=counts["prompt_tokens"], completion_tokens=counts["completion_tokens"], seconds=seconds)
+
+
+def _told(answer: Any) -> dict[Any, Any]:
+    """The mapping in which an answer tells its tokens; empty where there is none."""
+    text = answer.data if isinstance(answer, Held) else answer
+    if isinstance(text, str | bytes) and len(text) < _LONGEST and text.lstrip()[:1] in ("{", b"{"):
+        try:
+            answer = json.loads(text)
+        except (ValueError, RecursionError):
+            return {}
+    fields = fields_of(answer) or {}
+    for name in ("usage", "usageMetadata", "usage_metadata"):
+        if found := fields_of(fields.get(name)):
+            return found
+    return {}
+
+
+def _count(told: dict[Any, Any], names: tuple[str, ...]) -> int | None:
+    found = next((told[name] for name in names if name in told), None)
+    return found if type(found) is int and 0 <= found < 2**53 else None

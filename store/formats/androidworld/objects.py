@@ -1,0 +1,235 @@
+"""What a pickle's objects become: times, containers, arrays and pictures of a few known names; stand-ins for the rest.
+
+Arrays are built from their shape, kind and bytes, whose sizes must agree; numpy itself is never asked.
+"""
+
+from __future__ import annotations
+
+import datetime
+import math
+from collections.abc import Callable
+from typing import Any
+
+from lab.errors import LabError
+from store.formats.androidworld.values import Array, Dtype, Global, Held, Standin
+from store.formats.spool import Shot, Spool
+
+_LEAST_PICTURE = 16
+"""Pixels across and down from which on an array of bytes is taken for a picture."""
+_MOST_NUMBERS = 4096
+_MODES = {1: "L", 2: "LA", 3: "RGB", 4: "RGBA"}
+_ARRAYS = {"numpy.core.multiarray", "numpy._core.multiarray", "numpy.core.numeric", "numpy._core.numeric"}
+_BUILTINS = {"builtins", "__builtin__"}
+
+
+class Maker:
+    """Makes and fills the objects of one pickle; `spool` takes its pictures, None where they are not wanted."""
+
+    def __init__(self, what: str, spool: Spool | None) -> None:
+        self.what = what
+        self.spool = spool
+
+    def made(self, kind: Any, args: tuple[Any, ...]) -> Any:
+        """What calling `kind` with `args` stands for; nothing is called."""
+        if not isinstance(kind, Global):
+            return Standin(kind, args)
+        if kind.module in _ARRAYS:
+            return self._of_numpy(kind, args)
+        make = _MADE.get((kind.module if kind.module not in _BUILTINS else "builtins", kind.name))
+        if make is None:
+            return Standin(kind, args)
+        try:
+            found = make(args)
+        except (ValueError, TypeError, IndexError, OverflowError, LookupError, UnicodeError):
+            found = None
+        return Standin(kind, args) if found is None else found
+
+    def _of_numpy(self, kind: Global, args: tuple[Any, ...]) -> Any:
+        match kind.name, args:
+            case "_reconstruct", _:
+                return Array()
+            case "scalar", (Dtype() as dtype, bytes(data)):
+                numbers = dtype.numbers(data)
+                return numbers[0] if numbers else Standin(kind, args)
+            case "_frombuffer", (data, dtype, shape, order):
+                array = Array()
+                self._fill(array, shape, dtype, order == "F", data)
+                return array
+        return Standin(kind, args)
+
+    def append(self, target: Any, items: list[Any]) -> None:
+        """Adds items to a list, or to what stands for one."""
+        if isinstance(target, list):
+            target.extend(items)
+        elif isinstance(target, Standin):
+            target.items.extend(items)
+        else:
+            raise LabError(self.what, "adds items to something that is no list")
+
+    def put(self, target: Any, items: list[Any]) -> None:
+        """Puts keys and values, in turn, into a mapping, or into what stands for one."""
+        if len(items) % 2 or not isinstance(target, dict | Standin):
+            raise LabError(self.what, "puts a key without a value, or into something that is no mapping")
+        pairs = [(self._key(items[i]), items[i + 1]) for i in range(0, len(items), 2)]
+        if isinstance(target, dict):
+            target.update(pairs)
+        else:
+            target.items.extend(pairs)
+
+    def _key(self, key: Any) -> Any:
+        """A key that is quickly compared: what nests could be nested without end."""
+        match key:
+            case None | bool() | int() | float() | str() | Global():
+                return key
+            case bytes() if len(key) <= _MOST_NUMBERS:
+                return key
+            case tuple() if len(key) <= 16:
+                return "(" + ", ".join(str(self._key(part)) for part in key if not isinstance(part, tuple)) + ")"
+            case Standin():
+                return f"{key.kind if isinstance(key.kind, Global) else 'object'}{self._key(key.args)}"
+        raise LabError(self.what, "holds a mapping with a key that is neither text nor number")
+
+    def build(self, target: Any, state: Any) -> None:
+        """Gives an object its state."""
+        match target:
+            case Array():
+                self._build_array(target, state)
+            case Dtype():
+                if isinstance(state, tuple) and len(state) > 4:
+                    target.order = state[1] if state[1] in ("<", ">", "|") else "|"
+                    target.code = target.code if state[3] is None and state[4] is None else "V"
+            case Standin():
+                target.state = self._image(target, state) or state
+            case dict() | list():
+                pass  # attributes of a subclass; its items are what counts
+            case _:
+                raise LabError(self.what, "sets the state of something that has none")
+
+    def _build_array(self, target: Array, state: Any) -> None:
+        if not isinstance(state, tuple) or len(state) not in (4, 5):
+            raise LabError(self.what, "holds an array whose state is none")
+        shape, dtype, fortran, data = state[-4:]
+        self._fill(target, shape, dtype, bool(fortran), data)
+
+    def _fill(self, target: Array, shape: Any, dtype: Any, fortran: bool, data: Any) -> None:
+        sizes = shape if isinstance(shape, tuple) else (shape,)
+        if len(sizes) > 32 or not all(type(one) is int and 0 <= one < 2**31 for one in sizes):
+            raise LabError(self.what, "holds an array whose shape is none")
+        if not isinstance(dtype, Dtype):
+            raise LabError(self.what, "holds an array of numbers of no known kind")
+        count = math.prod(sizes)
+        size = data.size if isinstance(data, Held) else len(data) if isinstance(data, bytes | list) else -1
+        wanted = count if isinstance(data, list) else None if dtype.width is None else count * dtype.width
+        if size < 0 or wanted not in (None, size):
+            said = "x".join(map(str, sizes))
+            raise LabError(self.what, f"holds an array of {said} of {dtype.code[:20]} whose bytes are {size:,}")
+        target.shape, target.dtype = sizes, f"{dtype.order}{dtype.code}"
+        if isinstance(data, list):
+            target.numbers = data
+            return
+        raw = data.data if isinstance(data, Held) else data
+        if raw is None or (fortran and len(sizes) > 1):
+            return
+        if dtype.code == "u1" and (shot := self._shot(raw, sizes)):
+            target.shot = shot
+        elif count <= _MOST_NUMBERS:
+            target.numbers = dtype.numbers(raw)
+        if isinstance(data, Held):
+            data.data = None
+
+    def _shot(self, raw: bytes, sizes: tuple[int, ...]) -> Shot | None:
+        if self.spool is None or len(sizes) not in (2, 3) or min(sizes[:2]) < _LEAST_PICTURE:
+            return None
+        mode = _MODES.get(sizes[2] if len(sizes) == 3 else 1)
+        return self.spool.add_pixels(raw, sizes[1], sizes[0], mode) if mode else None
+
+    def _image(self, target: Standin, state: Any) -> Shot | None:
+        """The picture of a PIL image: its state is its info, mode, size, palette and bytes."""
+        kind = target.kind
+        if self.spool is None or not isinstance(kind, Global) or not kind.module.startswith("PIL."):
+            return None
+        match state:
+            case [_, str(mode), (int(width), int(height)), _, bytes() | Held() as data]:
+                raw = data.data if isinstance(data, Held) else data
+                shot = self.spool.add_pixels(raw, width, height, mode) if raw else None
+                if isinstance(data, Held):
+                    data.data = None
+                return shot
+        return None
+
+
+def _datetime(args: tuple[Any, ...]) -> Any:
+    zone = args[1] if len(args) > 1 and isinstance(args[1], datetime.timezone) else None
+    if not isinstance(args[0], bytes):
+        return datetime.datetime(*args[:7])
+    high, low, month, day, hour, minute, second, *micro = args[0]
+    return datetime.datetime(
+        high * 256 + low, month & 127, day, hour, minute, second, int.from_bytes(bytes(micro)), tzinfo=zone
+    )
+
+
+def _date(args: tuple[Any, ...]) -> Any:
+    if not isinstance(args[0], bytes):
+        return datetime.date(*args[:3])
+    high, low, month, day = args[0]
+    return datetime.date(high * 256 + low, month, day)
+
+
+def _delta(args: tuple[Any, ...]) -> Any:
+    return datetime.timedelta(*args[:3])
+
+
+def _zone(args: tuple[Any, ...]) -> Any:
+    return datetime.timezone(args[0])
+
+
+def _list(args: tuple[Any, ...]) -> Any:
+    return [] if not args else list(args[0]) if isinstance(args[0], list | tuple) else None
+
+
+def _bytes(args: tuple[Any, ...]) -> Any:
+    """Bytes that an old protocol wrote as text."""
+    if not args:
+        return b""
+    if isinstance(args[0], bytes | Held):
+        return args[0]
+    latin = args[0] if isinstance(args[0], str) and args[1:] in (("latin1",), ("latin-1",)) else None
+    return None if latin is None else latin.encode("latin-1")
+
+
+def _dtype(args: tuple[Any, ...]) -> Any:
+    return Dtype(args[0]) if args and isinstance(args[0], str) and len(args[0]) < 100 else None
+
+
+def _dict(args: tuple[Any, ...]) -> Any:
+    return {} if all(isinstance(one, Global) or not one for one in args) else None
+
+
+def _remade(args: tuple[Any, ...]) -> Any:
+    kind, _, state = args
+    made: Any = {} if str(kind) in ("collections.OrderedDict", "collections.defaultdict") else Standin(kind)
+    if isinstance(made, Standin) and state is not None:
+        made.args = (state,)
+    return made
+
+
+_MADE: dict[tuple[str, str], Callable[[tuple[Any, ...]], Any]] = {
+    ("datetime", "datetime"): _datetime,
+    ("datetime", "date"): _date,
+    ("datetime", "timedelta"): _delta,
+    ("datetime", "timezone"): _zone,
+    ("numpy", "dtype"): _dtype,
+    ("collections", "OrderedDict"): _dict,
+    ("collections", "defaultdict"): _dict,
+    ("builtins", "dict"): _dict,
+    ("builtins", "list"): _list,
+    ("builtins", "tuple"): _list,
+    ("builtins", "set"): _list,
+    ("builtins", "frozenset"): _list,
+    ("builtins", "bytes"): _bytes,
+    ("builtins", "bytearray"): _bytes,
+    ("_codecs", "encode"): _bytes,
+    ("copyreg", "_reconstructor"): _remade,
+    ("copy_reg", "_reconstructor"): _remade,
+}
+"""What is made of known names; None stands for a stand-in."""

@@ -1,0 +1,96 @@
+"""AndroidWorld's pickles: `<Task>_<instance>.pkl.gz`, a list of episodes.
+
+Source: `android_world/checkpointer.py`. This file finds the episodes; a pickle is read by `androidworld_unpickling`,
+which runs none of it, and what an episode means is in `androidworld_run`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from lab.errors import LabError
+from lab.records import Imported
+from lab.wire import escape_surrogates
+from store.formats import Failed, Format, Found, Known, Seen
+from store.formats.androidworld.run import NAME, Episode, imported, is_episode
+from store.formats.androidworld.unpickling import unpickle
+from store.formats.draft import run_id
+from store.formats.files import check_within
+from store.formats.spool import Spool
+from store.formats.stream import Stream
+
+
+def read(found: Found, known: Callable[[str], bool]) -> Iterator[Imported | Known | Failed]:
+    """Every episode of a pickle; pictures are not made where the first of them is known."""
+    path = found.path
+    try:
+        check_within(found.root, path)
+        digest = _digest(path)
+        spool = None if known(_id(digest, 0)) else Spool()
+        episodes = _episodes(path, spool)
+        if spool is None and not all(known(_id(digest, i)) for i in range(len(episodes))):
+            spool = Spool()
+            episodes = _episodes(path, spool)
+    except LabError as error:
+        yield Failed(str(path), error.sentence)
+        return
+    for i, fields in enumerate(episodes):
+        yield _one(path, digest, i, fields, spool, known)
+
+
+def _one(
+    path: Path, digest: bytes, i: int, fields: Any, spool: Spool | None, known: Callable[[str], bool]
+) -> Imported | Known | Failed:
+    id, shown, place = _id(digest, i), escape_surrogates(str(path)), f"{path}#{i}"
+    if known(id) or spool is None:
+        return Known(id, shown)
+    try:
+        if not is_episode(fields):
+            raise LabError(place, "is no episode: field episode_data is not there")
+        return imported(Episode(id, shown, place, digest.hex(), fields), spool)
+    except LabError as error:
+        return Failed(place, error.sentence)
+    except (MemoryError, RecursionError):
+        return Failed(place, f"{place}: holds more than this machine has room for.")
+
+
+def _episodes(path: Path, spool: Spool | None) -> list[Any]:
+    """The episodes of a pickle: a list of them, one alone, or the list beside the names of finished tasks."""
+    with Stream(path) as stream:
+        value = unpickle(stream, spool)
+    if isinstance(value, tuple) and value and isinstance(value[0], list):
+        value = value[0]
+    episodes = value if isinstance(value, list) else [value]
+    if not any(is_episode(one) for one in episodes):
+        raise LabError(str(path), "is a pickle that holds no episodes of AndroidWorld")
+    return episodes
+
+
+def _id(digest: bytes, i: int) -> str:
+    return run_id(NAME, str(i), digest)
+
+
+def _digest(path: Path) -> bytes:
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").digest()
+    except OSError as error:
+        raise LabError(str(path), f"cannot be read ({error.strerror})") from error
+
+
+def _is_pickle(seen: Seen) -> bool:
+    return seen.name.endswith((".pkl.gz", ".pickle.gz")) or (
+        seen.name.endswith((".pkl", ".pickle")) and seen.opening.startswith(b"\x80")
+    )
+
+
+ANDROIDWORLD = Format(
+    name=NAME,
+    title="AndroidWorld",
+    is_run_folder=lambda folder, names: False,
+    is_file=_is_pickle,
+    read=read,
+)

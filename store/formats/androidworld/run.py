@@ -1,0 +1,311 @@
+"""One episode of AndroidWorld as events.
+
+`episode_data` is a list per column, of which some hold None where a step failed, and some may be shorter: value i
+belongs to step i, as the project itself reads it. Screens and elements are those before the action; the last screen
+after one is the run's end. How a run ends here: failed where it crashed, completed where its agent said so or the
+source says it succeeded, budget else.
+Source: `android_world/suite_utils.py`, `episode_runner.py`, `constants.py` and `agents/*.py`.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import reduce
+from typing import Any, Literal, NamedTuple
+
+from lab.errors import LabError
+from lab.records import Imported
+from lab.task import Actor, Task
+from lab.trace import Conditions, DeviceInfo
+from lab.turn import ENDING, Action, Point, Usage
+from lab.uitree import Bounds, UiTree
+from lab.wire import escape_surrogates
+from store.formats.androidworld.actions import action_of, others_of, parsed, reason_in, tree_of
+from store.formats.androidworld.answers import usage_of
+from store.formats.androidworld.values import Held, Shaper, fields_of, shot_of
+from store.formats.draft import Draft
+from store.formats.geometry import number
+from store.formats.spool import Shot, Shots, Spool
+
+NAME = "androidworld"
+_MOST_STEPS = 100_000
+_BEFORE = ("raw_screenshot", "before_screenshot", "screenshot", "before_screenshot_with_som", "pixels")
+_AFTER = ("after_screenshot", "after_screenshot_with_som")
+_NOT_BEFORE = ("after", "next", "predict")
+_ELEMENTS = ("before_ui_elements", "before_element_list", "ui_elements", "elements")
+_AFTER_ELEMENTS = ("after_ui_elements", "after_element_list")
+_ACTIONS = ("action_output_json", "converted_action", "action", "json_action", "action_dict")
+_OUTPUTS = ("action_output", "agent_output", "action_response", "response", "output", "action_raw_response")
+_THOUGHTS = ("action_reason", "reason", "thought")
+_ANSWERS = ("action_raw_response", "summary_raw_response")
+_TOP = ("goal", "task_template", "episode_data", "exception_info", "is_successful")
+_HUMANS = {"human", "human_agent", "humanagent"}
+_SCRIPTS = {"random", "random_agent", "randomagent"}
+
+Row = dict[str, Any]
+
+
+class Episode(NamedTuple):
+    """One run as the pickle holds it: `id` and `sha256` of the file, `place` of the run for messages."""
+
+    id: str
+    path: str
+    place: str
+    sha256: str
+    fields: dict[Any, Any]
+
+
+def is_episode(value: Any) -> bool:
+    """Whether a value of a pickle is one of AndroidWorld's episodes."""
+    return isinstance(value, dict) and "episode_data" in value
+
+
+def imported(episode: Episode, spool: Spool) -> Imported:
+    """An episode as events numbered from 0, its pictures and its verdicts; `LabError` where it makes no sense."""
+    return _Run(episode, spool).imported()
+
+
+class _Run:
+    """One episode on its way to events."""
+
+    def __init__(self, episode: Episode, spool: Spool) -> None:
+        self.episode = episode
+        self.spool = spool
+        self.shaper = Shaper(episode.place)
+        self.shots = Shots(spool)
+        self.rows, self.rest = _rows(episode)
+        self.ragged = frozenset(self.rest.get("ragged", ()))
+        self.screen = _size(fields_of(episode.fields.get("screen_config")) or {})
+        self.last: Action | None = None
+        self.acted = False
+        fields = episode.fields
+        self.score, self.told = _score(fields.get("is_successful"))
+        crash = fields.get("exception_info")
+        self.crash = self._text(crash) if crash is not None and not _is_nan(crash) else ""
+
+    def imported(self) -> Imported:
+        fields = self.episode.fields
+        name = self._text(fields.get("agent_name")) or "unknown"
+        seed = fields.get("seed")
+        draft = Draft(
+            self.episode.id,
+            self._task(),
+            Actor("human" if name.lower() in _HUMANS else "script" if name.lower() in _SCRIPTS else "model", name),
+            format=NAME,
+            path=self.episode.path,
+            sha256=self.episode.sha256,
+            model=name,
+            images=self.shots,
+            device=DeviceInfo(size=self.screen),
+            conditions=Conditions(seed=seed if type(seed) is int and abs(seed) < 2**63 else 0),
+        )
+        for i, row in enumerate(self.rows):
+            self._step(draft, i, row)
+        draft.verdict("is_successful", self.told, self.crash)
+        draft.verdict("source", **self._source())
+        self._end(draft)
+        return draft.imported()
+
+    def _task(self) -> Task:
+        fields = self.episode.fields
+        template = self._text(fields.get("task_template")) or "unknown"
+        instance = fields.get("instance_id")
+        traits = {"instance": self._text(instance)} if type(instance) in (int, str) else {}
+        return Task(id=template, kind="general", instruction=self._text(fields.get("goal")), traits=traits)
+
+    def _step(self, draft: Draft, i: int, row: Row) -> None:
+        shot = self._shot(row, _BEFORE) or self._any_shot(row)
+        size = shot.size if shot else self.screen
+        scale = _scale(size, self.screen)
+        elements = _elements(row, _ELEMENTS)
+        tree = tree_of(elements, self.screen, scale) if elements else None
+        self.shaper.notes.clear()
+        source = self._action(row)
+        extra = self._extra(i, row, elements)
+        action = action_of(source, size, scale, None if tree is None else lambda index: _box(tree, index))
+        said = next((row[name] for name in _OUTPUTS if isinstance(row.get(name), str)), None)
+        thought = next((row[name] for name in _THOUGHTS if isinstance(row.get(name), str)), None)
+        reason = reason_in(said)
+        if reason and self.ragged & {*_THOUGHTS}:
+            thought = reason
+        usages = [usage for name in _ANSWERS if (usage := usage_of(row.get(name)))]
+        usage = reduce(Usage.plus, usages) if usages else None
+        error = row.get("error")
+        draft.step(
+            action,
+            self.shots.seen(shot, tree, self.screen),
+            thought=self._text(thought or reason),
+            raw=self._text(said) if said else None,
+            usage=usage,
+            error=self._text(error) if isinstance(error, str) and error else None,
+            extra=extra,
+        )
+        self.last = action
+        self.acted |= action.raw is not None
+
+    def _action(self, row: Row) -> Any:
+        """The step's action, JSON-shaped; its output is read where none stands beside it for certain.
+
+        A column that is shorter than the others lacks some step's value, and nothing tells whose.
+        """
+        beside = [(name, row.get(name)) for name in _ACTIONS if name not in self.ragged]
+        outputs = [(name, row.get(name)) for name in _OUTPUTS]
+        late = [(name, row.get(name)) for name in _ACTIONS if name in self.ragged]
+        for name, value in [*beside, *outputs, *late]:
+            held = fields_of(value)
+            found = held if held is not None and "action_type" in held else parsed(value)
+            if found is not None:
+                return self.shaper.shape(found, name)
+        return None
+
+    def _extra(self, i: int, row: Row, elements: list[Any]) -> dict[str, Any]:
+        """The columns that have no place of their own; pictures and what stands in the tree are left out."""
+        said = next((name for name in _OUTPUTS if isinstance(row.get(name), str)), "")
+        used = {*_ELEMENTS, *_AFTER_ELEMENTS} if elements else set()
+        used |= {said, next((name for name in _THOUGHTS if isinstance(row.get(name), str)), "")}
+        used |= {name for name in _ACTIONS if "action_type" in (fields_of(row.get(name)) or {})}
+        used -= self.ragged
+        extra: dict[str, Any] = {}
+        for name, value in row.items():
+            if name in used or value is None or shot_of(value) or self._is_picture(value):
+                continue
+            if name == "step_number" and value == i:
+                continue
+            extra[escape_surrogates(name)] = self.shaper.shape(value, name)
+        if others := others_of(elements):
+            extra["ui_elements"] = self.shaper.shape(others, "ui_elements")
+        if i == 0 and self.rest:
+            extra["episode_data"] = self.shaper.shape(self.rest, "episode_data")
+        if self.shaper.notes:
+            extra["missing"] = list(self.shaper.notes)
+        return extra
+
+    def _is_picture(self, value: Any) -> bool:
+        """Whether these are a picture's bytes, which have no place in JSON."""
+        data = value.data if isinstance(value, Held) else value
+        return isinstance(data, bytes) and data.startswith((b"\x89PNG", b"\xff\xd8\xff"))
+
+    def _shot(self, row: Row, names: tuple[str, ...]) -> Shot | None:
+        for name in names:
+            value = row.get(name)
+            data = value.data if isinstance(value, Held) else value
+            shot = self.spool.add(data) if isinstance(data, bytes) else shot_of(value)
+            if shot is not None:
+                return shot
+        return None
+
+    def _any_shot(self, row: Row) -> Shot | None:
+        names = tuple(name for name in row if not name.lower().startswith(_NOT_BEFORE))
+        return self._shot(row, names)
+
+    def _source(self) -> dict[str, Any]:
+        """The episode's own fields that have no other place."""
+        self.shaper.notes.clear()
+        fields = self.episode.fields
+        found = {
+            self._text(key): self.shaper.shape(value, str(key))
+            for key, value in fields.items()
+            if key not in _TOP and value is not None and not shot_of(value)
+        }
+        if self.told is not None and self.score is None:
+            found["is_successful"] = self.told
+        if self.shaper.notes:
+            found["missing"] = list(self.shaper.notes)
+        return found
+
+    def _end(self, draft: Draft) -> None:
+        seconds = number(self.episode.fields.get("run_time"))
+        status: Literal["completed", "failed", "budget"] = "budget"
+        reason = ""
+        if self.crash:
+            status, reason = "failed", self.crash
+        elif self.last is None:
+            status, reason = "failed", "the source holds no steps"
+        elif not self.acted or self.last.kind in ENDING or (self.score or 0) > 0:
+            status = "completed"
+        draft.end(
+            status, self.score, reason, final=self._final(), usage=None if seconds is None else Usage(seconds=seconds)
+        )
+
+    def _final(self) -> Any:
+        """The screen after the last act; what only ends a run leaves the screen as it was."""
+        for row in reversed(self.rows):
+            if (shot := self._shot(row, _AFTER)) is not None:
+                elements = _elements(row, _AFTER_ELEMENTS)
+                tree = tree_of(elements, self.screen, _scale(shot.size, self.screen)) if elements else None
+                return self.shots.seen(shot, tree, None)
+            if (self.last is None or self.last.kind not in ENDING) or row is not self.rows[-1]:
+                return None
+        return None
+
+    def _text(self, value: Any) -> str:
+        return (
+            escape_surrogates(value)
+            if isinstance(value, str)
+            else ""
+            if value is None
+            else str(self.shaper.shape(value))
+        )
+
+
+def _rows(episode: Episode) -> tuple[list[Row], dict[str, Any]]:
+    """The steps, each with its columns; and what of `episode_data` is no column."""
+    data = episode.fields.get("episode_data")
+    if isinstance(data, list | tuple) and all(isinstance(row, dict) for row in data):
+        return [{str(name): value for name, value in row.items()} for row in data], {}
+    if not isinstance(data, dict):
+        if data is None or _is_nan(data):
+            return [], {}
+        raise LabError(episode.place, "field episode_data: is no mapping of columns")
+    columns = {str(name): values for name, values in data.items() if isinstance(values, list | tuple)}
+    rest = {str(name): values for name, values in data.items() if not isinstance(values, list | tuple)}
+    numbers = columns.get("step_number")
+    count = len(numbers) if numbers else max(map(len, columns.values()), default=0)
+    if count > _MOST_STEPS:
+        raise LabError(episode.place, f"field episode_data: holds {count:,} steps, more than {_MOST_STEPS:,}")
+    ragged = {name: f"{len(values)} of {count} values" for name, values in columns.items() if len(values) != count}
+    if ragged:
+        rest["ragged"] = ragged
+    return [{name: values[i] for name, values in columns.items() if i < len(values)} for i in range(count)], rest
+
+
+def _elements(row: Row, names: tuple[str, ...]) -> list[Any]:
+    """The elements of a step's screen, in their order; empty where they are told in words or not at all."""
+    for name in names:
+        value = row.get(name)
+        if isinstance(value, list | tuple) and value and all(fields_of(element) for element in value):
+            return list(value)
+    return []
+
+
+def _box(tree: UiTree, index: int) -> Bounds | None:
+    box = tree.roots[index].bounds if index < len(tree.roots) else None
+    return box if box and box.area else None
+
+
+def _size(config: dict[Any, Any]) -> Point | None:
+    match config.get("width"), config.get("height"):
+        case int(width), int(height) if min(width, height) > 0 and max(width, height) < 2**20:
+            return width, height
+    return None
+
+
+def _scale(shown: Point | None, screen: Point | None) -> float:
+    """How many pixels of what was seen one of the phone's is: not 1 where screens were kept smaller than they were."""
+    if not shown or not screen:
+        return 1
+    wide, high = (a / b for a, b in zip(sorted(shown), sorted(screen), strict=True))
+    return high if math.isclose(wide, high, rel_tol=0.02) else 1
+
+
+def _score(value: Any) -> tuple[float | None, Any]:
+    """The score from 0 to 1, and the source's own value where it is a number at all."""
+    if isinstance(value, bool):
+        return float(value), value
+    if not isinstance(value, int | float) or not math.isfinite(value):
+        return None, None
+    return (float(value) if 0 <= value <= 1 else None), value
+
+
+def _is_nan(value: Any) -> bool:
+    return isinstance(value, float) and math.isnan(value)

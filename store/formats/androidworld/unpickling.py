@@ -1,0 +1,301 @@
+"""Pickles without pickle: a machine of our own that reads its codes and never imports, calls or runs anything.
+
+Every class and function is a name. What is made of it is an inert stand-in, but for times, plain containers, and
+arrays of numbers, which are built here from their bytes after their sizes were checked. Pictures become PNG, and are
+put aside, as soon as they are met. Memory is bounded: by counts of what is made, and by what is held of long bytes.
+
+Source: the codes as `pickletools` documents them (protocols 0 to 5).
+"""
+
+from __future__ import annotations
+
+import codecs
+import struct
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from lab.errors import LabError
+from store.formats.androidworld.objects import Maker
+from store.formats.androidworld.values import Global, Held, Standin
+from store.formats.spool import Spool
+from store.formats.stream import Stream
+
+_MOST_CODES = 30_000_000
+_MOST_MADE = 4_000_000
+"""Codes that are followed, and objects that are made."""
+_MOST_TEXT = 128 * 1024**2
+_LONG = 64 * 1024
+"""Bytes from which on they are held apart, and let go when there are too many of them."""
+_MOST_LONG = 128 * 1024**2
+_MOST_HELD = 64 * 1024**2
+_LONGEST_NUMBER = 64
+_FAR = 1024
+"""How far beyond the last a place in the memo may be."""
+
+_MARK = object()
+
+
+def unpickle(stream: Stream, spool: Spool | None) -> Any:
+    """The value of a pickle; its pictures go into `spool`, without one they are left. `LabError` where it is none."""
+    try:
+        return Machine(stream, spool).run()
+    except (IndexError, KeyError, struct.error, TypeError, ValueError) as error:
+        raise LabError(str(stream.path), f"is no pickle that can be read ({type(error).__name__}: {error})") from error
+    except (MemoryError, RecursionError) as error:
+        raise LabError(str(stream.path), "holds more than this machine has room for") from error
+
+
+class Machine:
+    """Follows a pickle's codes over a stack of values; each code is a method, found by its byte."""
+
+    def __init__(self, stream: Stream, spool: Spool | None) -> None:
+        self.stream = stream
+        self.what = str(stream.path)
+        self.maker = Maker(self.what, spool)
+        self.stack: list[Any] = []
+        self.memo: list[Any] = []
+        self.made = 0
+        self.text = 0
+        self.held: list[Held] = []
+
+    def run(self) -> Any:
+        """Follows the codes up to the full stop, and gives what is on the stack then."""
+        take, codes = self.stream.take, _codes(self)
+        for _ in range(_MOST_CODES):
+            code = take(1)
+            if code == b".":
+                return self.stack.pop()
+            follow = codes.get(code)
+            if follow is None:
+                raise self.refused(f"holds the code {code!r}, which no pickle of this kind needs; it is not followed")
+            follow()
+        raise self.refused(f"holds more than {_MOST_CODES:,} codes")
+
+    def refused(self, why: str) -> LabError:
+        return LabError(self.what, why)
+
+    def push(self, value: Any) -> None:
+        """A new object on the stack."""
+        self.made += 1
+        if self.made > _MOST_MADE:
+            raise self.refused(f"holds more than {_MOST_MADE:,} objects")
+        self.stack.append(value)
+
+    def marked(self) -> list[Any]:
+        """What stands above the last mark, which goes with it."""
+        stack = self.stack
+        at = len(stack) - 1
+        while stack[at] is not _MARK:
+            at -= 1
+            if at < 0:
+                raise self.refused("closes a list that it never opened")
+        items = stack[at + 1 :]
+        del stack[at:]
+        return items
+
+    # Numbers and text
+
+    def said(self, data: bytes, encoding: str = "utf-8", errors: str = "surrogatepass") -> None:
+        text = data.decode(encoding, errors)
+        self.text += sys.getsizeof(text)
+        if self.text > _MOST_TEXT:
+            raise self.refused(f"holds more than {_MOST_TEXT:,} bytes of text")
+        self.push(text)
+
+    def text_of(self, form: str, size: int) -> None:
+        length = self.stream.number(form, size)
+        if length > _MOST_TEXT:
+            raise self.refused(f"holds a text of {length:,} bytes")
+        self.said(self.stream.take(length))
+
+    def bytes_of(self, form: str, size: int) -> None:
+        """Bytes; long ones are held apart, and the first of them let go where there are too many."""
+        length = self.stream.number(form, size)
+        if length < _LONG:
+            self.text += length
+            if self.text > _MOST_TEXT:
+                raise self.refused(f"holds more than {_MOST_TEXT:,} bytes of text")
+            self.push(self.stream.take(length))
+            return
+        if length > _MOST_LONG:
+            self.stream.skip(length)
+            self.push(Held(None, length))
+            return
+        data = self.stream.take(length)
+        if data.startswith(b"\x89PNG\r\n") and self.maker.spool and (shot := self.maker.spool.add(data)):
+            self.push(shot)
+            return
+        held = Held(data, length)
+        self.held = [*(one for one in self.held if one.data is not None), held]
+        while sum(one.size for one in self.held) > _MOST_HELD and len(self.held) > 1:
+            self.held.pop(0).data = None
+        self.push(held)
+
+    def number_of(self, form: str, size: int) -> None:
+        self.push(struct.unpack(form, self.stream.take(size))[0])
+
+    def long_of(self, form: str, size: int) -> None:
+        length = self.stream.number(form, size)
+        if not 0 <= length <= _LONGEST_NUMBER:
+            raise self.refused(f"holds a number of {length:,} bytes")
+        self.push(int.from_bytes(self.stream.take(length), "little", signed=True))
+
+    def int_line(self) -> None:
+        line = self.stream.line()
+        if len(line) > _LONGEST_NUMBER:
+            raise self.refused("holds a number that is too long")
+        self.push({b"00": False, b"01": True}[line] if line in (b"00", b"01") else int(line.rstrip(b"L")))
+
+    def quoted_line(self) -> None:
+        line = self.stream.line().strip()
+        decoded, _ = codecs.escape_decode(line[1:-1])
+        self.said(bytes(decoded), "utf-8", "surrogateescape")
+
+    # Containers
+
+    def append(self, items: list[Any]) -> None:
+        self.maker.append(self.stack[-1], items)
+
+    def put_pairs(self, items: list[Any]) -> None:
+        self.maker.put(self.stack[-1], items)
+
+    def append_one(self) -> None:
+        item = self.stack.pop()
+        self.append([item])
+
+    def put_one(self) -> None:
+        pair = self.stack[-2:]
+        del self.stack[-2:]
+        self.put_pairs(pair)
+
+    def dict_of(self) -> None:
+        items = self.marked()
+        self.push({})
+        self.put_pairs(items)
+
+    def tuple_of(self, count: int) -> None:
+        if len(self.stack) < count:
+            raise self.refused("takes more from its stack than is there")
+        items = tuple(self.stack[-count:])
+        del self.stack[-count:]
+        self.push(items)
+
+    # The memo
+
+    def get(self, place: int) -> None:
+        if not 0 <= place < len(self.memo):
+            raise self.refused("asks for something that it never remembered")
+        self.stack.append(self.memo[place])
+
+    def put(self, place: int) -> None:
+        if not 0 <= place <= len(self.memo) + _FAR or place >= _MOST_MADE:
+            raise self.refused(f"remembers something at the place {place:,}")
+        self.memo.extend([None] * (place + 1 - len(self.memo)))
+        self.memo[place] = self.stack[-1]
+
+    # Objects
+
+    def named(self, module: Any, name: Any) -> None:
+        if not isinstance(module, str) or not isinstance(name, str):
+            raise self.refused("names a class by something that is no text")
+        self.push(Global(module, name))
+
+    def made_of(self, kind: Any, args: Any) -> None:
+        self.push(self.maker.made(kind, args if isinstance(args, tuple) else (args,)))
+
+    def reduce(self) -> None:
+        args = self.stack.pop()
+        self.made_of(self.stack.pop(), args)
+
+    def new_with_names(self) -> None:
+        named, args, kind = self.stack.pop(), self.stack.pop(), self.stack.pop()
+        made = self.maker.made(kind, args if isinstance(args, tuple) else (args,))
+        if isinstance(made, Standin) and named:
+            made.args = (*made.args, named)
+        self.push(made)
+
+    def build(self) -> None:
+        state = self.stack.pop()
+        self.maker.build(self.stack[-1], state)
+
+    def object_of(self) -> None:
+        items = self.marked()
+        self.made_of(items[0], tuple(items[1:]))
+
+    def instance_of(self) -> None:
+        kind = Global(self.stream.line().decode(), self.stream.line().decode())
+        self.made_of(kind, tuple(self.marked()))
+
+    def protocol(self) -> None:
+        if (version := self.stream.take(1)[0]) > 5:
+            raise self.refused(f"is a pickle of protocol {version}; those up to 5 are read")
+
+
+def _codes(m: Machine) -> dict[bytes, Callable[[], Any]]:
+    """What is done at each code; those that reach outside the file (persistent ids, extension codes, buffers of
+    another stream) have no place here."""
+    stream, stack, push = m.stream, m.stack, m.push
+    return {
+        b"\x80": m.protocol,
+        b"\x95": lambda: stream.take(8),
+        b"(": lambda: stack.append(_MARK),
+        b"0": lambda: stack.pop(),
+        b"1": m.marked,
+        b"2": lambda: stack.append(stack[-1]),
+        b"N": lambda: stack.append(None),
+        b"\x88": lambda: stack.append(True),
+        b"\x89": lambda: stack.append(False),
+        b"K": lambda: stack.append(stream.take(1)[0]),
+        b"M": lambda: m.number_of("<H", 2),
+        b"J": lambda: m.number_of("<i", 4),
+        b"G": lambda: m.number_of(">d", 8),
+        b"\x8a": lambda: m.long_of("<B", 1),
+        b"\x8b": lambda: m.long_of("<i", 4),
+        b"I": m.int_line,
+        b"L": m.int_line,
+        b"F": lambda: push(float(stream.line())),
+        b"S": m.quoted_line,
+        b"V": lambda: m.said(stream.line(), "raw-unicode-escape", "strict"),
+        b"\x8c": lambda: m.text_of("<B", 1),
+        b"X": lambda: m.text_of("<I", 4),
+        b"\x8d": lambda: m.text_of("<Q", 8),
+        b"U": lambda: m.said(stream.take(stream.take(1)[0]), "utf-8", "surrogateescape"),
+        b"T": lambda: m.text_of("<I", 4),
+        b"C": lambda: m.bytes_of("<B", 1),
+        b"B": lambda: m.bytes_of("<I", 4),
+        b"\x8e": lambda: m.bytes_of("<Q", 8),
+        b"\x96": lambda: m.bytes_of("<Q", 8),
+        b"\x98": lambda: None,
+        b"]": lambda: push([]),
+        b"}": lambda: push({}),
+        b")": lambda: push(()),
+        b"\x8f": lambda: push([]),
+        b"l": lambda: push(m.marked()),
+        b"t": lambda: push(tuple(m.marked())),
+        b"\x91": lambda: push(m.marked()),
+        b"d": m.dict_of,
+        b"\x85": lambda: m.tuple_of(1),
+        b"\x86": lambda: m.tuple_of(2),
+        b"\x87": lambda: m.tuple_of(3),
+        b"a": m.append_one,
+        b"e": lambda: m.append(m.marked()),
+        b"\x90": lambda: m.append(m.marked()),
+        b"s": m.put_one,
+        b"u": lambda: m.put_pairs(m.marked()),
+        b"\x94": lambda: m.put(len(m.memo)),
+        b"p": lambda: m.put(int(stream.line()[:20])),
+        b"q": lambda: m.put(stream.take(1)[0]),
+        b"r": lambda: m.put(stream.number("<I", 4)),
+        b"g": lambda: m.get(int(stream.line()[:20])),
+        b"h": lambda: m.get(stream.take(1)[0]),
+        b"j": lambda: m.get(stream.number("<I", 4)),
+        b"c": lambda: m.named(stream.line().decode(), stream.line().decode()),
+        b"\x93": lambda: m.named(*(stack.pop(-2), stack.pop())),
+        b"R": m.reduce,
+        b"\x81": m.reduce,
+        b"\x92": m.new_with_names,
+        b"b": m.build,
+        b"o": m.object_of,
+        b"i": m.instance_of,
+    }

@@ -1,0 +1,1 @@
+"""AppAgent's runs and demonstrations."""

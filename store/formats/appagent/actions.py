@@ -1,0 +1,133 @@
+"""What AppAgent's model answered, and what its executor made of it, in our words.
+
+Source: `parse_explore_rsp` and `parse_grid_rsp` of `scripts/model.py`, `swipe` of `scripts/and_controller.py`,
+`scripts/step_recorder.py`. A text is cut at its first `)`, as the executor cuts it: that is what was typed.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from lab.turn import Action, Direction, Point
+from store.formats.appagent.elements import Element, cell
+from store.formats.geometry import centre, direction, way_of
+
+_PARTS = ("Observation", "Thought", "Intermediate Goal", "Action", "Function", "Summary")
+_PART = re.compile(rf"^[ \t]*[*#\"]*({'|'.join(_PARTS)})[*\"]*[ \t]*:[*]*[ \t]*", re.M)
+_CALLS = ("tap", "text", "long_press", "swipe")
+_HELD, _SWIPED = 1000, 400
+"""Milliseconds for which the executor holds a long press, and takes for a swipe."""
+
+_UNITS = {"long": 3, "medium": 2}
+
+
+def parts(response: Any) -> dict[str, str]:
+    """An answer's named parts (Observation, Thought, Action, ...), from its text or from its JSON object."""
+    if isinstance(response, dict):
+        return {name: said for name in _PARTS if isinstance(said := response.get(name), str)}
+    if not isinstance(response, str):
+        return {}
+    found = list(_PART.finditer(response))
+    ends = [part.start() for part in found[1:]] + [len(response)]
+    return {part[1]: response[part.end() : end].strip() for part, end in zip(found, ends, strict=False)}
+
+
+class Seen:
+    """The screen an action is meant for: its numbered elements, its size, and whether a grid lay over it."""
+
+    def __init__(self, elements: list[Element] | None, size: Point | None, grid: bool = False) -> None:
+        self.elements = elements
+        self.size = size
+        self.grid = grid
+
+    def element(self, number: str) -> Element | None:
+        """The element of a number; 0 and below count from the end, as they did for the executor's list."""
+        try:
+            return None if self.elements is None else self.elements[int(number.strip()) - 1]
+        except (ValueError, IndexError):
+            return None
+
+
+def action_of(call: str, seen: Seen) -> Action:
+    """The executor's action for a function call; `other` where it knows none and its run ended."""
+    said = call.strip()
+    if "FINISH" in said:
+        return Action("status", status="complete", raw=call)
+    name, _, rest = said.partition("(")
+    if name == "grid":
+        return Action("other", text="grid", raw=call)
+    inside, closed, _ = rest.partition(")")
+    if name not in _CALLS or not closed:
+        return Action("other", raw=call)
+    if name == "text" and not seen.grid:
+        return Action("input_text", text=inside[1:-1], raw=call)
+    values = [value.strip() for value in inside.split(",")]
+    return _on_grid(name, values, seen, call) if seen.grid else _on_element(name, values, seen, call)
+
+
+def recorded(line: str, seen: Seen) -> tuple[Action, str]:
+    """The action of one line of `record.txt`, and the id of its element."""
+    call, _, uid = line.rpartition(":::")
+    if not call:
+        said = line.strip()
+        if said == "stop":
+            return Action("status", status="complete", raw=line), ""
+        return Action("navigate_back" if said == "back" else "other", raw=line), ""
+    name, _, rest = call.partition("(")
+    number, *more = rest.removesuffix(")").split(":sep:", 1)
+    element = seen.element(number)
+    if name == "text" and more:
+        boxes = (element.box,) if element else ()
+        return Action("input_text", text=more[0][1:-1], raw=line, space="index", boxes=boxes), uid
+    return _on_element(name, [number, *more], seen, line), uid
+
+
+def _on_element(name: str, values: list[str], seen: Seen, raw: str) -> Action:
+    element = seen.element(values[0])
+    at = centre(element.box) if element else None
+    boxes = (element.box,) if element else ()
+    if name == "tap":
+        return Action("click", at=at, raw=raw, space="index", boxes=boxes)
+    if name == "long_press":
+        return Action("long_press", at=at, ms=_HELD, raw=raw, space="index", boxes=boxes)
+    way = direction(values[1].strip("\"'")) if len(values) > 1 else None
+    if name != "swipe" or way is None:
+        return Action("other", raw=raw)
+    vector = _swiped(way, values[2].strip("\"'") if len(values) > 2 else "medium", seen.size)
+    to = (at[0] + vector[0], at[1] + vector[1]) if at and vector else None
+    return Action("swipe", at=at, to=to, direction=way, vector=vector, ms=_SWIPED, raw=raw, space="index", boxes=boxes)
+
+
+def _swiped(way: Direction, how: str, size: Point | None) -> Point | None:
+    """The finger's movement: tenths of the screen's width, twice as many up and down."""
+    if size is None:
+        return None
+    unit = size[0] // 10 * _UNITS.get(how, 1)
+    moves: dict[Direction, Point] = {
+        "up": (0, -2 * unit),
+        "down": (0, 2 * unit),
+        "left": (-unit, 0),
+        "right": (unit, 0),
+    }
+    return moves[way]
+
+
+def _on_grid(name: str, values: list[str], seen: Seen, raw: str) -> Action:
+    at = _cell(values[:2], seen)
+    if name == "tap":
+        return Action("click", at=at, raw=raw, space="index")
+    if name == "long_press":
+        return Action("long_press", at=at, ms=_HELD, raw=raw, space="index")
+    if name != "swipe":
+        return Action("other", raw=raw)
+    to = _cell(values[2:4], seen)
+    vector = (to[0] - at[0], to[1] - at[1]) if at and to else None
+    way = way_of(vector) if vector else None
+    return Action("swipe", at=at, to=to, direction=way, vector=vector, ms=_SWIPED, raw=raw, space="index")
+
+
+def _cell(values: list[str], seen: Seen) -> Point | None:
+    if len(values) < 2 or seen.size is None or not values[0].isdecimal() or len(values[0]) > 6:
+        return None
+    return cell(int(values[0]), values[1].strip("\"'"), seen.size)

@@ -1,0 +1,247 @@
+"""One run, exploration or demonstration of AppAgent as events.
+
+Screen n is what was seen before step n; the one beyond the last step is the run's last. The goal stands in the prompt
+of every step. There is no result, cost or time: FINISH is completed, an answer that the executor could not use failed,
+twenty steps (its `MAX_ROUNDS`) with no screen after them budget, and anything else stopped. After an exploration's
+step the model reflects; where it says BACK, the explorer presses back, and that is a step of its own here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+
+from lab.errors import LabError
+from lab.records import Imported
+from lab.task import Actor, Task
+from lab.turn import Action, Observation
+from lab.uitree import UiTree
+from lab.wire import escape_surrogates
+from store.formats import Known
+from store.formats.appagent.actions import Seen, action_of, parts, recorded
+from store.formats.appagent.elements import Element, elements
+from store.formats.draft import Draft, run_id
+from store.formats.files import read_within
+from store.formats.pictures import Pictures
+
+NAME = "appagent"
+BUDGET = 20
+"""`MAX_ROUNDS` of the project's `config.yaml`; no run says what it was told."""
+
+_GOAL = re.compile(
+    r"The task you need to complete is to (.*?)(?:\. Your past actions to proceed|\s*\n\s*Now, given|\Z)", re.S
+)
+_APP = re.compile(r"log_(.+?)_task_")
+_TOLD = 100
+_MOST_XML = 16 * 1024**2
+
+
+class Line(NamedTuple):
+    """One line of a log, and what of it could not be kept as it stood."""
+
+    value: dict[str, Any]
+    notes: list[tuple[str, str]]
+
+
+class Screens:
+    """A run's pictures and trees by step number."""
+
+    def __init__(self, root: Path, shots: dict[int, Path], trees: dict[int, Path], after: dict[int, Path]) -> None:
+        self.root = root
+        self.shots = shots
+        self.trees = trees
+        self.after = after
+        self.pictures = Pictures(root)
+
+    def at(self, number: int, extra: dict[str, Any]) -> tuple[Observation, bytes | None]:
+        """What was seen before a step, and its XML where that can be read; what cannot be read is told in `extra`."""
+        tree, xml = None, None
+        path = self.trees.get(number)
+        if path is not None:
+            try:
+                xml = read_within(self.root, path, most=_MOST_XML)
+                tree = UiTree.from_xml(xml, str(path))
+            except LabError as error:
+                xml = None
+                extra["tree"] = escape_surrogates(f"{path.name} {error.message}")
+        return self.pictures.seen(self.shots.get(number), extra, tree), xml
+
+    def seen_after(self, number: int, extra: dict[str, Any]) -> Observation:
+        return self.pictures.seen(self.after.get(number), extra)
+
+
+def run(
+    log: Path,
+    data: bytes,
+    lines: list[Line],
+    screens: Screens,
+    known: Callable[[str], bool],
+    *,
+    cut: str = "",
+    reflected: list[Line],
+) -> Imported | Known:
+    """The run of a log; `cut` is a last line that cannot be read, `reflected` what an explorer said of its steps."""
+    id = run_id(NAME, "", data)
+    if known(id):
+        return Known(id, str(log))
+    draft = Draft(
+        id,
+        _task(log, lines),
+        Actor("model", "AppAgent"),
+        format=NAME,
+        path=str(log),
+        data=data,
+        images=screens.pictures,
+    )
+    after = {line.value["step"]: line for line in reflected if isinstance(line.value.get("step"), int)}
+    useless: set[str] = set()
+    grid = False
+    last = Action("other")
+    number = 0
+    for i, line in enumerate(lines):
+        step = line.value.get("step")
+        number = step if isinstance(step, int) and not isinstance(step, bool) else i + 1
+        last, chosen = _step(draft, line, screens, number, grid, useless, after.get(number))
+        grid = last.kind == "other" and last.text == "grid"
+        if number in after:
+            _reflected(draft, screens, number, after[number], useless, chosen)
+    if cut:
+        draft.verdict("source", cut=cut)
+    _end(draft, screens, last, number)
+    return draft.imported()
+
+
+def _task(log: Path, lines: list[Line]) -> Task:
+    folder = log.resolve().parent
+    found = _APP.match(log.name)
+    app = escape_surrogates(found[1] if found else folder.parent.parent.name)
+    prompts = (line.value.get("prompt") for line in lines)
+    goals = (_GOAL.search(prompt) for prompt in prompts if isinstance(prompt, str))
+    goal = next((found[1].strip() for found in goals if found), "")
+    name = f"{app}: {goal}"[:_TOLD] if goal else escape_surrogates(folder.name)
+    traits = {"part": "exploration"} if log.name.startswith("log_explore_") else {}
+    return Task(
+        id=name, kind="general", title=name, instruction=goal, log="none", budget=BUDGET, apps=(app,), traits=traits
+    )
+
+
+def _step(
+    draft: Draft, line: Line, screens: Screens, number: int, grid: bool, useless: set[str], reflected: Line | None
+) -> tuple[Action, Element | None]:
+    value = line.value
+    extra = {key: held for key, held in value.items() if key not in ("step", "response")}
+    if value.get("step") != draft.count + 1:
+        extra["step"] = value.get("step")
+    if line.notes:
+        extra["missing"] = [list(note) for note in line.notes]
+    before, xml = screens.at(number, extra)
+    response = value.get("response")
+    said = parts(response)
+    seen = Seen(None if xml is None else elements(xml, useless), before.size, grid)
+    call = said.get("Function", said.get("Action", ""))
+    action = action_of(call if isinstance(response, dict) else call.partition("\n")[0], seen)
+    extra |= {name: text for name, text in said.items() if name in ("Observation", "Summary")}
+    if reflected is not None:
+        extra["reflection"] = reflected.value
+    draft.step(
+        action,
+        before,
+        thought=said.get("Thought", said.get("Intermediate Goal", "")),
+        raw=response if isinstance(response, str) else msgspec.json.encode(response).decode(),
+        instruction=said.get("Action", "") if "Function" in said else "",
+        error="the executor could not use this answer" if _unused(action) else None,
+        extra=extra,
+    )
+    chosen = next((one for one in seen.elements or () if one.box in action.boxes), None)
+    return action, chosen
+
+
+def _unused(action: Action) -> bool:
+    return action.kind == "other" and action.text != "grid"
+
+
+def _reflected(
+    draft: Draft, screens: Screens, number: int, line: Line, useless: set[str], chosen: Element | None
+) -> None:
+    """What follows from a reflection: an element that is not numbered again, and a press of back."""
+    response = line.value.get("response")
+    decision = _decision(response)
+    if decision in ("INEFFECTIVE", "BACK", "CONTINUE") and chosen is not None:
+        useless.add(chosen.uid)
+    if decision == "BACK":
+        extra: dict[str, Any] = {"reflection_of": number}
+        raw = response if isinstance(response, str) else msgspec.json.encode(response).decode()
+        draft.step(Action("navigate_back", raw="BACK"), screens.seen_after(number, extra), raw=raw, extra=extra)
+
+
+def _decision(response: Any) -> str:
+    if isinstance(response, dict):
+        return str(response.get("Decision", "")).strip()
+    found = re.search(r"^\s*Decision:\s*([A-Z]+)", response, re.M) if isinstance(response, str) else None
+    return found[1] if found else ""
+
+
+def _end(draft: Draft, screens: Screens, last: Action, number: int) -> None:
+    extra: dict[str, Any] = {}
+    beyond = number + 1 in screens.shots
+    final = screens.at(number + 1, extra)[0] if beyond else None
+    if not beyond and number in screens.after:
+        final = screens.seen_after(number, extra)
+    if extra:
+        draft.verdict("source", **extra)
+    if not draft.count:
+        draft.end("failed", reason="the source holds no steps", final=final)
+    elif last.kind == "status":
+        draft.end("completed", reason="FINISH", final=final)
+    elif _unused(last):
+        draft.end("failed", reason="the executor could not use the last answer", final=final)
+    elif draft.count == BUDGET and not beyond:
+        draft.end("budget", reason=f"{BUDGET} steps, the most unless told otherwise", final=final)
+    else:
+        draft.end("stopped", reason="the source holds no FINISH", final=final)
+
+
+def demonstration(
+    folder: Path, data: bytes, goal: bytes, screens: Screens, known: Callable[[str], bool]
+) -> Imported | Known:
+    """A person's demonstration: one step for each line of `record.txt`."""
+    here = folder.resolve()
+    app = escape_surrogates(here.parent.parent.name) if here.parent.name == "demos" else ""
+    id = run_id(NAME, f"{app}/{here.name}", data)
+    if known(id):
+        return Known(id, str(folder))
+    said = _text(goal).strip()
+    name = f"{app}: {said}"[:_TOLD] if said else escape_surrogates(here.name)
+    task = Task(
+        id=name, kind="general", title=name, instruction=said, log="none", apps=(app,) if app else (),
+        traits={"part": "demonstration"},
+    )  # fmt: skip
+    by = Actor("human", "demonstrator")
+    path = str(folder / "record.txt")
+    draft = Draft(id, task, by, format=NAME, path=path, data=data, images=screens.pictures)
+    stopped = False
+    for number, line in enumerate((line for line in _text(data).splitlines() if line.strip()), 1):
+        extra: dict[str, Any] = {}
+        before, xml = screens.at(number, extra)
+        action, uid = recorded(line, Seen(None if xml is None else elements(xml), before.size))
+        if uid:
+            extra["uid"] = uid
+        draft.step(action, before, by=by, extra=extra)
+        stopped = action.kind == "status"
+    more: dict[str, Any] = {}
+    final = screens.at(draft.count + 1, more)[0] if draft.count + 1 in screens.shots else None
+    if more:
+        draft.verdict("source", **more)
+    if draft.count:
+        draft.end("completed" if stopped else "stopped", reason="" if stopped else "no stop", final=final)
+    else:
+        draft.end("failed", reason="the source holds no steps", final=final)
+    return draft.imported()
+
+
+def _text(data: bytes) -> str:
+    return escape_surrogates(data.decode("utf-8-sig", "surrogateescape"))

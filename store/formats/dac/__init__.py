@@ -1,0 +1,1 @@
+"""DAC-Bench's episodes, read and written."""

@@ -1,0 +1,213 @@
+"""DAC-Bench: demonstrations as JSON, in any of the layouts that a file of Fig. 6 may have.
+
+A file holds one episode, a list of them, one per line, or a mapping of them; an episode is a mapping with a list of
+steps in it, or a list whose first entry is its meta data. Its code was never to be had, so spellings are tolerated,
+and what an episode means is in `dac_run`. Source: DAC-Bench 2.4, Appendix C.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import chain
+from typing import Any, NamedTuple
+
+from lab.errors import LabError
+from lab.records import Imported
+from lab.wire import Read, read_json
+from store.formats import SNIFFED, Failed, Format, Found, Known, Seen
+from store.formats.dac.run import ACTIONS, STEPS, Episode, imported
+from store.formats.files import check_within, unpacked
+from store.formats.gold import Notes, Shots, words
+from store.formats.pieces import each
+
+NAME = "dac"
+_IDS = ("episode_id", "id", "task_id", "episode")
+_META = ("episode_id", "instruction", "device", "width")
+_STEP_MARKS = ("step_instruction", "screenshot", *ACTIONS)
+_MARKS = (
+    (b'"step_instruction"',),
+    (b'"actions"', b'"action_type"', b'"screenshot"', b'"steps"'),
+    (b'"episode_id"', b'"instruction"', b'"category"', b'"device"', b'"steps"'),
+)
+"""Names of fields by which a file of this format is told: all of one line."""
+_DEEP = 4
+_ENDINGS = (".json", ".jsonl", ".json.gz", ".jsonl.gz")
+
+Place = tuple[str, Any]
+"""Where a value stands in its file, and the value."""
+
+
+def read(found: Found, known: Callable[[str], bool]) -> Iterator[Imported | Known | Failed]:
+    """Every episode of a file, in its order."""
+    path = str(found.path)
+    try:
+        check_within(found.root, found.path)
+        data = unpacked(found.path)
+    except LabError as error:
+        yield Failed(path, error.sentence)
+        return
+    shots = Shots(found.root, found.path.parent)
+    for part in _parts(data, path):
+        if isinstance(part, Failed):
+            yield part
+            continue
+        for place, held in _episodes(("", part.value)):
+            label = part.label(place)
+            try:
+                yield imported(_episode(found, part, place, held, shots), known)
+            except LabError as error:
+                yield Failed(f"{path}#{label}" if label else path, error.sentence)
+
+
+class _Part(NamedTuple):
+    """A JSON value of a file: where it stands there ("" where it is all of it), and what was changed in it."""
+
+    where: str
+    value: Any
+    notes: Notes
+
+    def label(self, place: str) -> str:
+        """A place in the value, as people find it in the file."""
+        if self.where.startswith("["):
+            return f"{self.where}{'.' if place and not place.startswith('[') else ''}{place}"
+        return f"{self.where} {place}".strip()
+
+
+def _parts(data: bytes, path: str) -> Iterator[_Part | Failed]:
+    """The JSON of a file: the items of a list, all of it, or that of each of its lines."""
+    listed = _listed(data, path)
+    if listed is not None:
+        yield from listed
+        return
+    try:
+        yield _Part("", *read_json(data, path))
+    except LabError as error:
+        lines = [(i, line) for i, line in enumerate(data.splitlines(), 1) if line.strip()]
+        if not _by_line(lines):
+            yield Failed(path, error.sentence)
+            return
+        for number, line in lines:
+            try:
+                yield _Part(f"line {number}", *read_json(line, f"{path}, line {number}"))
+            except LabError as wrong:
+                yield Failed(f"{path}#line {number}", wrong.sentence)
+
+
+def _listed(data: bytes, path: str) -> Iterator[_Part | Failed] | None:
+    """The items of a list, read one by one; None where the file is none, or a list that is itself an episode."""
+    if not data[:SNIFFED].lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"["):
+        return None
+    try:
+        items = each(data, path)
+        first = next(items, None)
+    except LabError:
+        return None
+    if first is None or (not isinstance(first, LabError) and _is_meta(first.value) and steps_of(first.value) is None):
+        return None
+    return (_part(f"[{i}]", item, path) for i, item in enumerate(chain([first], items)))
+
+
+def _part(where: str, item: Read | LabError, path: str) -> _Part | Failed:
+    if isinstance(item, LabError):
+        return Failed(f"{path}#{where}", item.sentence)
+    return _Part(where, *item)
+
+
+def _by_line(lines: list[tuple[int, bytes]]) -> bool:
+    """Whether a file is one JSON value per line: its first line, or its second, is one."""
+    for _, line in lines[:2] if len(lines) > 1 else []:
+        try:
+            if isinstance(read_json(line, "line").value, dict):
+                return True
+        except LabError:
+            continue
+    return False
+
+
+def _episodes(at: Place, deep: int = 0) -> Iterator[Place]:
+    """The episodes in a value; what is none, and holds none, is given as it is, to be named as a failure."""
+    place, value = at
+    if steps_of(value) is not None or deep > _DEEP:
+        yield at
+    elif isinstance(value, list):
+        for i, held in enumerate(value):
+            yield from _episodes((f"{place}[{i}]", held), deep + 1)
+    elif (
+        isinstance(value, dict)
+        and not _is_meta(value)
+        and (inner := [key for key, held in value.items() if _holds(held) or _is_meta(held)])
+    ):
+        for key in inner:
+            yield from _episodes((f"{place}.{key}" if place else str(key), value[key]), deep + 1)
+    else:
+        yield at
+
+
+def _holds(value: Any, deep: int = 0) -> bool:
+    """Whether there is an episode in a value."""
+    if steps_of(value) is not None:
+        return True
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return deep < _DEEP and any(_holds(held, deep + 1) for held in list(inner)[:8])
+
+
+def steps_of(value: Any) -> tuple[str, list[Any]] | None:
+    """The steps of an episode and the field they stand in ("" where the episode is itself the list); None where
+    a value is no episode."""
+    if isinstance(value, list):
+        whole = len(value) > 1 and _is_meta(value[0]) and all(_is_step(step) for step in value[1:])
+        return ("", value[1:]) if whole else None
+    if not isinstance(value, dict):
+        return None
+    named = [key for key in STEPS if isinstance(value.get(key), list)]
+    for key in [*named, *(key for key in value if key not in STEPS)]:
+        held = value[key]
+        if isinstance(held, list) and held and all(_is_step(step) for step in held[:1]):
+            return key, held
+    bare = next((key for key in named if key == "steps" and any(mark in value for mark in _META)), None)
+    return (bare, value[bare]) if bare else None
+
+
+def _is_meta(value: Any) -> bool:
+    return isinstance(value, dict) and any(key in value for key in _META) and not _is_step(value)
+
+
+def _is_step(value: Any) -> bool:
+    """Whether a value looks like a step: it is acted on or seen, and holds no steps of its own."""
+    if not isinstance(value, dict) or any(isinstance(value.get(key), list) for key in STEPS):
+        return False
+    return any(key in value for key in _STEP_MARKS)
+
+
+def _episode(found: Found, part: _Part, place: str, held: Any, shots: Shots) -> Episode:
+    path, label = str(found.path), part.label(place)
+    steps = steps_of(held)
+    if steps is None:
+        raise LabError(path, f"{f'field {label}: ' if label else ''}holds no list of steps")
+    field, rows = steps
+    inside = f"{place}.{field}" if place and field else place or field
+    for i, row in enumerate(rows):
+        if not isinstance(row, dict):
+            raise LabError(path, f"field {part.label(inside)}[{i}]: is no step")
+    meta = held[0] if isinstance(held, list) else {key: value for key, value in held.items() if key != field}
+    own = next((name for key in _IDS if (name := words(meta.get(key)))), "")
+    key = place.rpartition(".")[2]
+    name = own or ("" if "[" in key else key)
+    return Episode(name, meta, rows, inside, found, part.notes, shots, 1 if isinstance(held, list) else 0)
+
+
+def _is_file(seen: Seen) -> bool:
+    if not seen.name.endswith(_ENDINGS) or not seen.opening.startswith((b"{", b"[")):
+        return False
+    if b'"task_info"' in seen.opening:
+        return False
+    return any(all(mark in seen.opening for mark in marks) for marks in _MARKS)
+
+
+DAC = Format(
+    name=NAME,
+    title="DAC-Bench",
+    is_run_folder=lambda folder, names: False,
+    is_file=_is_file,
+    read=read,
+)

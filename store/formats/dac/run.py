@@ -1,0 +1,236 @@
+"""One episode of DAC-Bench as events: a person's demonstration, its low-level instructions, several right actions.
+
+Coordinates are pixels of the screen that the episode tells (`width`, `height`); where a picture shows that screen in
+another size, they are scaled to it, and `raw` keeps the source's own.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import msgspec
+
+from lab.records import Imported
+from lab.task import Actor, Branch, Task
+from lab.trace import DeviceInfo
+from lab.turn import Action, Point
+from lab.wire import escape_surrogates
+from store.formats import Found, Known
+from store.formats.dac.actions import Frame, action_of, flat
+from store.formats.draft import Draft, run_id
+from store.formats.geometry import number
+from store.formats.gold import ANNOTATOR, Notes, Shots, ended, episode_bytes, missing, names_of, without, words
+from store.formats.ours import OURS, agent_of
+from store.formats.pictures import Pictures
+
+NAME = "dac"
+STEPS = ("steps", "step", "trajectory", "annotations", "data", "episode")
+"""What the list of an episode's steps may be called."""
+ACTIONS = ("actions", "action")
+_SHOT = ("screenshot", "screenshot_path", "image", "image_path", "img")
+_SAID = ("step_instruction", "low_level_instruction", "instruction", "step_desc")
+_GOAL = ("instruction", "high_level_instruction", "goal", "task", "task_instruction")
+_APPS = ("app", "apps")
+_STRUCTURE = ("structure", "task_structure", "graph_structure", "composition", "task_type", "type", "category")
+_STRUCTURES = ("Single", "Sequential", "Conjunctive", "Conditional", "Hierarchical")
+_FLAGS = ("impossible", "flag", "status", "task_status", "label")
+_BRANCHES = ("decision_points", "decisions", "branches", "conditions")
+_ASK = ("ask", "condition", "question", "constraint", "decision", "text")
+_PLACED = (
+    *("episode_id", "id", "width", "height", "device", *_APPS, "category", "reason", "annotator", OURS),
+    *("structure", "platform", "language", "level"),
+)
+_IOS = re.compile(r"\b(?:ios|iphone|ipad)", re.I)
+_HAN = re.compile(r"[\u3400-\u9fff]")
+_LATIN = re.compile(r"[A-Za-z]")
+
+
+class Episode(NamedTuple):
+    """An episode as its source holds it, before it becomes events; `field` is where `steps` stands in its file."""
+
+    name: str
+    meta: dict[str, Any]
+    steps: list[dict[str, Any]]
+    field: str
+    found: Found
+    notes: Notes
+    shots: Shots
+    first: int = 0
+    """The place of the first step in `field`."""
+
+    def says(self, *keys: str) -> str:
+        """The first of these fields that holds words."""
+        return next((text for key in keys if (text := words(self.meta.get(key)).strip())), "")
+
+    @property
+    def ours(self) -> dict[str, Any]:
+        """What our own writer added."""
+        held = self.meta.get(OURS)
+        return held if isinstance(held, dict) else {}
+
+
+def imported(episode: Episode, known: Callable[[str], bool]) -> Imported | Known:
+    """An episode as events and pictures; `Known` where `known` says so of its id."""
+    path = escape_surrogates(str(episode.found.path))
+    name = episode.name or escape_surrogates(episode.found.path.name.partition(".")[0])
+    data = episode_bytes([episode.meta, episode.steps])
+    id = run_id(NAME, name, data)
+    if known(id):
+        return Known(id, path)
+    pictures = Pictures(episode.found.root)
+    draft = Draft(
+        id,
+        _task(episode, name),
+        _agent(episode),
+        format=NAME,
+        path=path,
+        data=data,
+        images=pictures,
+        device=_device(episode),
+    )
+    actions = [_step(episode, draft, i, pictures) for i in range(len(episode.steps))]
+    flagged = _impossible(episode)
+    if flagged:
+        draft.verdict("impossible", True, episode.says("reason"))
+    end = ended(actions, None, episode.says("reason") or _reason(actions), flagged)
+    draft.end(end.status, reason=end.reason)
+    return draft.imported()
+
+
+def _reason(actions: list[Action]) -> str:
+    last = actions[-1] if actions else None
+    return last.text or "" if last is not None and last.status == "infeasible" else ""
+
+
+def _impossible(episode: Episode) -> bool:
+    """Whether the annotator flagged the task as one that cannot be done."""
+    return any(
+        episode.meta.get(key) is True if key == "impossible" else flat(episode.meta.get(key)) == "impossible"
+        for key in _FLAGS
+    )
+
+
+def _agent(episode: Episode) -> Actor:
+    code = episode.says("annotator", "annotator_id")
+    return agent_of(episode.ours.get("agent"), Actor("human", code) if code else ANNOTATOR)
+
+
+def _size(held: dict[str, Any]) -> Point | None:
+    across, down = number(held.get("width")), number(held.get("height"))
+    return (int(across), int(down)) if across and down and min(across, down) >= 1 else None
+
+
+def _device(episode: Episode) -> DeviceInfo:
+    held = episode.meta.get("device")
+    device = held if isinstance(held, dict) else {"product": held}
+    return DeviceInfo(
+        model=words(device.get("model")),
+        size=_size(episode.meta),
+        product=words(device.get("product")),
+        release=words(device.get("release_version")),
+        sdk=words(device.get("sdk_version")),
+    )
+
+
+def _task(episode: Episode, name: str) -> Task:
+    return Task(
+        id=name,
+        kind="general",
+        log="none",
+        instruction=episode.says(*_GOAL),
+        apps=next((apps for key in _APPS if (apps := names_of(episode.meta.get(key)))), ()),
+        branches=_branches(episode),
+        golden_steps=len(episode.steps) or None,
+        traits={key: text for key, text in _traits(episode).items() if text},
+    )
+
+
+def _traits(episode: Episode) -> dict[str, str]:
+    """What tables are broken down by; a language that is told by the instruction's script alone says so."""
+    language, goal = episode.says("language", "lang"), episode.says(*_GOAL)
+    script = "zh" if _HAN.search(goal) else "en" if _LATIN.search(goal) else ""
+    structures = (_structure(episode.meta.get(key)) for key in _STRUCTURE)
+    return {
+        "category": episode.says("category"),
+        "structure": next((found for found in structures if found), ""),
+        "platform": _platform(episode),
+        "level": episode.says("level"),
+        "language": language or script,
+        "language_by": "script" if script and not language else "",
+    }
+
+
+def _structure(said: Any) -> str:
+    return next((name for name in _STRUCTURES if flat(said) == name.lower()), "")
+
+
+def _platform(episode: Episode) -> str:
+    """android or ios: as the source says, else as the phone's names tell."""
+    device = episode.meta.get("device")
+    held = device if isinstance(device, dict) else {"product": device}
+    said = " ".join([episode.says("platform", "os", "system"), *(words(held.get(key)) for key in ("platform", "os"))])
+    if said.strip():
+        return "ios" if _IOS.search(said) else said.strip().lower()
+    if _IOS.search(" ".join(words(value) for value in held.values())):
+        return "ios"
+    return "android" if words(held.get("sdk_version")) or "android" in flat(held.get("release_version")) else ""
+
+
+def _branches(episode: Episode) -> tuple[Branch, ...]:
+    held = next((rows for key in _BRANCHES if isinstance(rows := episode.meta.get(key), list) and rows), [])
+    return tuple(_branch(i, row) for i, row in enumerate(held, 1))
+
+
+def _branch(i: int, row: Any) -> Branch:
+    held = row if isinstance(row, dict) else {"ask": row}
+    depth = number(held.get("depth", held.get("level")))
+    return Branch(
+        id=words(held.get("id")) or f"b{i}",
+        ask=next((text for key in _ASK if (text := words(held.get(key)))), ""),
+        options=names_of(held.get("options", held.get("branches"))),
+        depth=int(depth) if depth and depth >= 1 else 1,
+    )
+
+
+def _step(episode: Episode, draft: Draft, i: int, pictures: Pictures) -> Action:
+    step = episode.steps[i]
+    extra = without(step, (*_SHOT, *_SAID, *ACTIONS, "width", "height"))
+    if gone := missing(episode.notes, f"{episode.field}[{i + episode.first}]."):
+        extra["missing"] = gone
+    if i == 0 and (about := _about(episode)):
+        extra["episode"] = about
+    said = next((step[key] for key in _SHOT if step.get(key)), None)
+    near = (".", "screenshots", "data/screenshots", f"data/screenshots/{episode.name or '.'}")
+    seen = pictures.seen(episode.shots.find(said, extra, near), extra)
+    told = _size(step) or _size(episode.meta)
+    frame = Frame(told, seen.size)
+    action, *accepted = (action_of(raw, frame) for raw in _raw_actions(step))
+    draft.step(
+        action,
+        msgspec.structs.replace(seen, size=seen.size or told),
+        instruction=next((text for key in _SAID if (text := words(step.get(key)))), ""),
+        accepted=tuple(accepted),
+        extra=extra,
+    )
+    return action
+
+
+def _raw_actions(step: dict[str, Any]) -> list[Any]:
+    """The actions that are right here, as the source spells them; its first is the one that was done."""
+    held = next((step[key] for key in ACTIONS if step.get(key)), None)
+    if isinstance(held, list):
+        return held
+    if isinstance(held, str) or (held is None and "action_type" in step):
+        return [without(step, (*_SHOT, *_SAID))]
+    return [held]
+
+
+def _about(episode: Episode) -> dict[str, Any]:
+    """What the source tells of the whole episode, and has no place of its own."""
+    goal = next((key for key in _GOAL if words(episode.meta.get(key)).strip()), "")
+    about = without(episode.meta, (*_PLACED, goal))
+    device = episode.meta.get("device")
+    rest = without(device, ("product", "release_version", "sdk_version", "model")) if isinstance(device, dict) else {}
+    return {**about, **({"device": rest} if rest else {})}

@@ -1,0 +1,195 @@
+"""DAC-Bench, written: `episodes.json`, a list of episodes in the shape of Fig. 6, and their screenshots.
+
+Pictures are `data/screenshots/<episode>/<episode>_<step>.png` (`.jpg` where they came as JPEG), each written once. A
+touch's `location` is its boxes, else the node that it hits, else the pixel itself as a box. `width` and `height` are
+the first screen's; a step whose screen differs tells its own. Kinds that the format has no word for get its nearest
+one, and our own beside it under `hitlab`, as does the exact pixel of a touch. An impossible task bears the flag
+IMPOSSIBLE with its reason.
+
+Left out, because the format has no place for them: dialogue (a step that asks is counted under `left_out`, as are
+slips, failed acts and proposals that were not let through), thoughts, costs, times, trees and verdicts.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from lab.recording import reason_words
+from lab.trace import Step, Trace, fold
+from lab.turn import Action, Observation, Point
+from lab.uitree import UiTree
+from lab.wire import encode
+from store.formats import Kept, Writer
+from store.formats.dac.actions import Frame, spelled
+from store.formats.dac.run import NAME
+from store.formats.geometry import Box
+from store.formats.ours import OURS
+
+FILE = "episodes.json"
+SHOTS = "data/screenshots"
+_TOUCHES = ("click", "double_tap", "long_press")
+_UNFIT = re.compile(r"[^0-9A-Za-z._-]+")
+_LONGEST = 80
+_LARGE = 0.5
+"""A node that fills more of the screen than this, and does not react, was hardly meant."""
+_ENDINGS = {"image/png": "png", "image/jpeg": "jpg"}
+
+
+def write(runs: Iterable[Kept], out: Path, on_run: Callable[[str], None]) -> None:
+    """Puts each run's pictures into a folder of its own, and all episodes into one file, one run at a time."""
+    taken: set[str] = set()
+    with (out / FILE).open("xb") as file:
+        file.write(b"[")
+        for i, run in enumerate(runs):
+            trace = fold(run.events())
+            name, key = named(trace, run.id, taken)
+            shots = _write_pictures(run, trace, out, name)
+            file.write(
+                (b",\n" if i else b"\n") + msgspec.json.format(encode(_episode(trace, run.id, key, shots)), indent=2)
+            )
+            on_run(run.id)
+        file.write(b"\n]\n")
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def named(trace: Trace, id: str, taken: set[str]) -> tuple[str, str]:
+    """A folder's name that no other episode has, and the episode's id: its task's, and the run's where it is taken."""
+    keys = [trace.task.id, f"{trace.task.id[:_LONGEST]}-{id[:8]}"]
+    names = [_UNFIT.sub("_", key)[: _LONGEST + 9].strip("._-") or "run" for key in keys]
+    free = [(name, key) for name, key in zip(names, keys, strict=True) if name.lower() not in taken]
+    name, key = free[0] if free else (id, f"{trace.task.id}-{id}")
+    taken.add(name.lower())
+    return name, key
+
+
+def kept_steps(trace: Trace) -> tuple[list[Step], dict[str, int]]:
+    """The steps of a run that a demonstration is made of, and how many others there are, by why they are none."""
+    left: Counter[str] = Counter()
+    steps: list[Step] = []
+    for step in trace.steps:
+        why = _why_not(step, trace.slips)
+        if why:
+            left[why] += 1
+        else:
+            steps.append(step)
+    return steps, dict(sorted(left.items()))
+
+
+def _why_not(step: Step, slips: tuple[int, ...]) -> str:
+    if step.action is None:
+        return "not let through"
+    if step.question is not None or step.action.kind == "ask_user":
+        return "dialogue"
+    if step.index in slips:
+        return "slips"
+    return "failed" if step.error is not None else ""
+
+
+def _write_pictures(run: Kept, trace: Trace, out: Path, name: str) -> dict[str, str]:
+    """The pictures of the steps, by sha256 the path that each has in the file."""
+    first: dict[str, int] = {}
+    for k, step in enumerate(kept_steps(trace)[0]):
+        if step.before.image is not None:
+            first.setdefault(step.before.image, k)
+    paths: dict[str, str] = {}
+    for sha256, blob in run.blobs() if first else ():
+        if sha256 not in first or blob.mime not in _ENDINGS:
+            continue
+        below = f"{SHOTS}/{name}/{name}_{first[sha256]}.{_ENDINGS[blob.mime]}"
+        (out / below).parent.mkdir(parents=True, exist_ok=True)
+        save(out / below, blob.data)
+        paths[sha256] = f"./{below}"
+    return paths
+
+
+def save(path: Path, data: bytes) -> None:
+    """Writes a new file, on the disk on return."""
+    with path.open("xb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _episode(trace: Trace, id: str, key: str, shots: dict[str, str]) -> dict[str, Any]:
+    steps, left = kept_steps(trace)
+    task, device = trace.task, trace.device
+    size = next((step.before.size for step in steps if step.before.size), device.size)
+    traits = dict(task.traits)
+    if traits.pop("language_by", ""):
+        traits.pop("language", None)
+    ours = {"run": id, "agent": msgspec.to_builtins(trace.agent), **({"left_out": left} if left else {})}
+    return {
+        "episode_id": int(key) if key.isdecimal() and key.isascii() and str(int(key)) == key and len(key) < 18 else key,
+        **({"width": size[0], "height": size[1]} if size else {}),
+        "device": {
+            "product": device.product or device.model,
+            "release_version": _whole(device.release),
+            "sdk_version": _whole(device.sdk),
+            **({"model": device.model} if device.model and device.product else {}),
+        },
+        "instruction": task.instruction,
+        "category": traits.pop("category", ""),
+        "app": list(task.apps),
+        **{name: traits[name] for name in ("structure", "platform", "level", "language") if traits.get(name)},
+        **({"decision_points": [msgspec.to_builtins(branch) for branch in task.branches]} if task.branches else {}),
+        **_flag(steps),
+        "steps": [_step(step, size, shots) for step in steps],
+        OURS: ours,
+    }
+
+
+def _whole(text: str) -> Any:
+    """A version as the format has it: a number where it is one."""
+    return int(text) if text.isdecimal() and text.isascii() and str(int(text)) == text else text
+
+
+def _flag(steps: list[Step]) -> dict[str, str]:
+    """What says that a task cannot be done, and why."""
+    last = steps[-1].action if steps else None
+    if last is None or last.status != "infeasible":
+        return {}
+    reason = last.text or ""
+    note = steps[-1].proposed.thought or (reason_words(reason) if reason_words(reason) != reason else "")
+    return {"flag": "IMPOSSIBLE", **({"reason": reason} if reason else {}), **({"note": note} if note else {})}
+
+
+def _step(step: Step, size: Point | None, shots: dict[str, str]) -> dict[str, Any]:
+    seen = step.before
+    frame = Frame(seen.size or size, seen.size)
+    assert step.action is not None
+    actions = [step.action, *step.accepted]
+    return {
+        **({"screenshot": shots[seen.image]} if seen.image in shots else {}),
+        **({"width": seen.size[0], "height": seen.size[1]} if seen.size and seen.size != size else {}),
+        "step_instruction": step.proposed.instruction,
+        "actions": [spelled(action, _targets(action, seen), frame) for action in actions],
+    }
+
+
+def _targets(action: Action, seen: Observation) -> tuple[Box, ...]:
+    """The boxes of which any is right: the action's own, the node's that it hits, or its pixel's."""
+    if action.boxes or action.at is None or action.kind not in _TOUCHES:
+        return action.boxes
+    return (_hit(seen.tree, action.at) or (*action.at, *action.at),)
+
+
+def _hit(tree: UiTree | None, at: Point) -> Box | None:
+    """The box of the topmost node that a tap reaches: one that reacts, else any that is not most of the screen."""
+    nodes = [node for node in tree.at(*at) if node.bounds.area] if tree is not None else []
+    most = _LARGE * max((node.bounds.area for node in nodes), default=0)
+    reacting = (node for node in nodes if node.clickable or node.long_clickable)
+    node = next(reacting, None) or next((node for node in nodes if node.bounds.area <= most), None)
+    if node is None:
+        return None
+    return node.bounds.left, node.bounds.top, node.bounds.right, node.bounds.bottom
+
+
+WRITER = Writer(NAME, "DAC-Bench", write)

@@ -1,0 +1,1 @@
+"""droidrun's trajectories, of its old and its new events."""

@@ -1,0 +1,136 @@
+"""droidrun's tool calls and macro actions in our words; pixels come from the macro, else from the element or the call.
+
+A swipe that does not move is a long press. Keys by their Android codes. Source: `agent/utils/actions.py`,
+`tools/driver/recording.py` of droidrun (now mobilerun).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from lab.turn import Action, ActionKind, Point
+from store.formats.droidrun.calls import Call
+from store.formats.droidrun.macro import kind_of
+from store.formats.droidrun.screens import box_of
+from store.formats.geometry import Box, centre, number, point, way_of
+
+_KINDS: dict[str, ActionKind] = {
+    "click": "click", "tap": "click", "tap_by_index": "click", "tap_on_index": "click",
+    "tap_by_coordinates": "click", "click_at": "click", "click_area": "click", "double_tap": "double_tap",
+    "long_press": "long_press", "long_press_at": "long_press",
+    "type": "input_text", "type_text": "input_text", "type_text_direct": "input_text", "input_text": "input_text",
+    "type_secret": "input_text",
+    "swipe": "swipe", "drag": "drag", "open_app": "open_app", "start_app": "open_app", "launch_app": "open_app",
+    "wait": "wait", "sleep": "wait", "complete": "status",
+    "back": "navigate_back", "press_back": "navigate_back", "home": "navigate_home", "press_home": "navigate_home",
+}  # fmt: skip
+_PRESSES = frozenset({"system_button", "press_button", "button_press", "press_key", "key_press"})
+_KEYS: dict[str, ActionKind] = {
+    "home": "navigate_home", "3": "navigate_home", "back": "navigate_back", "4": "navigate_back",
+    "enter": "keyboard_enter", "66": "keyboard_enter", "recent": "press_recent", "recents": "press_recent",
+    "app_switch": "press_recent", "187": "press_recent",
+}  # fmt: skip
+
+
+def action_of(call: Call, macro: Sequence[dict[str, Any]], boxes: dict[int, Box]) -> Action:
+    """A call as ours: `macro` are the actions it made on the phone, `boxes` the screen's elements by number."""
+    args = call.args
+    kind = _kind(call.name, args)
+    index = args.get("index")
+    target = boxes.get(index) if isinstance(index, int) else None
+    touched = next((action for action in macro if "x" in action or "start_x" in action), {})
+    target = box_of(touched.get("element_bounds")) or target
+    at, to = _ends(touched)
+    if at is None:
+        at, to = _told(args)
+    if at is None and target is not None and kind in ("click", "double_tap", "long_press", "input_text"):
+        at = centre(target)
+    moved = kind in ("swipe", "drag")
+    vector = (to[0] - at[0], to[1] - at[1]) if moved and at and to else None
+    app = next((action.get("package") for action in macro if action.get("package")), None) or args.get("package")
+    return Action(
+        kind=kind,
+        at=at,
+        to=to if moved else None,
+        text=_text(kind, args, macro),
+        direction=way_of(vector) if vector and kind == "swipe" else None,
+        vector=vector,
+        app=_word(args.get("text") or app) if kind == "open_app" else None,
+        status=("complete" if args.get("success", True) is not False else "infeasible") if kind == "status" else None,
+        ms=_ms(touched) if touched else _ms(args),
+        raw=call.raw,
+        space="index" if index is not None and index != -1 else "px" if at else None,
+        boxes=(target,) if target is not None and kind in ("click", "double_tap", "long_press", "input_text") else (),
+    )
+
+
+def done_of(action: dict[str, Any]) -> Action:
+    """An action of the macro that no call is known for."""
+    name = kind_of(action)
+    if name in ("swipe", "drag") and _still(action):
+        name = "long_press"
+    call = Call(name, {key: value for key, value in action.items() if key != "action_type"})
+    found = action_of(call, [action], {})
+    return Action(
+        kind=found.kind,
+        at=found.at,
+        to=found.to,
+        text=found.text,
+        direction=found.direction,
+        vector=found.vector,
+        app=_word(action.get("package")),
+        ms=found.ms,
+        raw=action,
+        space="px",
+        boxes=found.boxes,
+    )
+
+
+def _kind(name: str, args: dict[str, Any]) -> ActionKind:
+    if name in _PRESSES:
+        key = args.get("button", args.get("keycode", args.get("key")))
+        named = str(key).strip().lower().removeprefix("keycode_")
+        return _KEYS.get(named, "other")
+    return _KINDS.get(name, "other")
+
+
+def _ends(action: dict[str, Any]) -> tuple[Point | None, Point | None]:
+    if "start_x" in action:
+        return point(action.get("start_x"), action.get("start_y")), point(action.get("end_x"), action.get("end_y"))
+    return point(action.get("x"), action.get("y")), None
+
+
+def _told(args: dict[str, Any]) -> tuple[Point | None, Point | None]:
+    """Where the call itself says that it goes."""
+    first, second = args.get("coordinate"), args.get("coordinate2")
+    if isinstance(first, list) and len(first) == 2:
+        return point(*first), point(*second) if isinstance(second, list) and len(second) == 2 else None
+    area = box_of([args.get(side) for side in ("x1", "y1", "x2", "y2")])
+    return (centre(area), None) if area else _ends(args)
+
+
+def _still(action: dict[str, Any]) -> bool:
+    at, to = _ends(action)
+    return at is not None and at == to
+
+
+def _text(kind: str, args: dict[str, Any], macro: Sequence[dict[str, Any]]) -> str | None:
+    if kind == "input_text":
+        typed = next((action.get("text") for action in macro if kind_of(action) == "input_text"), None)
+        return _word(args.get("text")) or _word(typed)
+    if kind == "status":
+        return _word(args.get("reason", args.get("message")))
+    return _word(args.get("information")) if kind == "other" else None
+
+
+def _ms(value: dict[str, Any]) -> int | None:
+    told = number(value.get("duration_ms"))
+    if told is None:
+        seconds = number(value.get("duration"))
+        told = None if seconds is None else seconds * 1000
+    return round(told) if told is not None and 0 <= told < 2**53 else None
+
+
+def _word(value: Any) -> str | None:
+    return value if value is None or isinstance(value, str) else str(value)

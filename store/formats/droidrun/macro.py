@@ -1,0 +1,97 @@
+"""What was done on the phone (macro.json), told to the tool calls that did it.
+
+A macro action belongs to the call it came from, in order; where the two lists do not match (loops, calls that failed,
+actions of the tools' own) the longest common sequence is taken, and macro actions that are left stand by themselves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from store.formats.droidrun.calls import Call
+
+_MOST_CELLS = 2_000_000
+_TAPS = frozenset({"tap"})
+_TYPES = frozenset({"input_text"})
+_SWIPES = frozenset({"swipe", "drag"})
+_KEYS = frozenset({"key_press", "button_press", "system_button"})
+_STARTS = frozenset({"start_app"})
+_MAKES: dict[str, tuple[frozenset[str], ...]] = {
+    **dict.fromkeys(("click", "tap", "tap_by_index", "tap_on_index", "tap_by_coordinates", "click_at"), (_TAPS,)),
+    "click_area": (_TAPS,),
+    "double_tap": (_TAPS, _TAPS),
+    **dict.fromkeys(("long_press", "long_press_at"), (_SWIPES | {"tap", "long_press"},)),
+    **dict.fromkeys(("type", "type_text", "input_text", "type_secret"), (_TAPS, _TYPES)),
+    "type_text_direct": (_TYPES,),
+    **dict.fromkeys(("swipe", "drag"), (_SWIPES,)),
+    **dict.fromkeys(("system_button", "press_button", "press_key", "key_press"), (_KEYS,)),
+    **dict.fromkeys(("back", "press_back", "home", "press_home"), (_KEYS,)),
+    **dict.fromkeys(("open_app", "start_app", "launch_app"), (_STARTS,)),
+    **dict.fromkeys(("wait", "sleep"), (frozenset({"wait"}),)),
+}
+"""The macro actions that a call makes."""
+
+
+def shared(calls: Sequence[Call], macro: Sequence[dict[str, Any]]) -> tuple[list[list[int]], dict[int, list[int]]]:
+    """Which macro actions each call made, and those left over by the call (-1: none) that they come after."""
+    units = [(i, made) for i, call in enumerate(calls) if call.done is not False for made in _MAKES.get(call.name, ())]
+    pairs = _matched(calls, units, macro)
+    owned: list[list[int]] = [[] for _ in calls]
+    left: dict[int, list[int]] = {}
+    last = -1
+    for j in range(len(macro)):
+        if j in pairs:
+            last = pairs[j]
+            owned[last].append(j)
+        else:
+            left.setdefault(last, []).append(j)
+    return owned, left
+
+
+def kind_of(action: dict[str, Any]) -> str:
+    """What kind of action the macro says that it is."""
+    kind = action.get("action_type")
+    return kind if isinstance(kind, str) else ""
+
+
+def _matched(
+    calls: Sequence[Call], units: list[tuple[int, frozenset[str]]], macro: Sequence[dict[str, Any]]
+) -> dict[int, int]:
+    """The call of each macro action that has one: a heaviest common sequence, weighed by how surely they fit."""
+    if len(units) * len(macro) > _MOST_CELLS:
+        return {
+            j: unit[0] for j, (unit, action) in enumerate(zip(units, macro, strict=False)) if kind_of(action) in unit[1]
+        }
+    best = [[0] * (len(macro) + 1) for _ in range(len(units) + 1)]
+    fits = [[_fit(calls[i], made, action) for action in macro] for i, made in units]
+    for a in range(len(units) - 1, -1, -1):
+        row, below = best[a], best[a + 1]
+        for b in range(len(macro) - 1, -1, -1):
+            taken = fits[a][b] + below[b + 1] if fits[a][b] else 0
+            row[b] = max(taken, below[b], row[b + 1])
+    pairs: dict[int, int] = {}
+    a = b = 0
+    while a < len(units) and b < len(macro):
+        if fits[a][b] and best[a][b] == fits[a][b] + best[a + 1][b + 1]:
+            pairs[b] = units[a][0]
+            a, b = a + 1, b + 1
+        elif best[a][b] == best[a + 1][b]:
+            a += 1
+        else:
+            b += 1
+    return pairs
+
+
+def _fit(call: Call, made: frozenset[str], action: dict[str, Any]) -> int:
+    """0 where the call does not make such an action, more the surer it is that it made this one."""
+    if kind_of(action) not in made:
+        return 0
+    if made is _TYPES:
+        return 4 if action.get("text") == call.args.get("text") else 2
+    index, element = call.args.get("index"), action.get("element_index")
+    if index is not None and element is not None:
+        return 4 if index == element else 1
+    if call.args.get("x") is not None and (action.get("x"), action.get("y")) == (call.args["x"], call.args.get("y")):
+        return 4
+    return 2

@@ -1,0 +1,202 @@
+"""The turns of a droidrun run: what its events, in any version, say that the agent saw, thought, called and got back.
+
+CodeAct (and, older, Task) writes Python, FastAgent XML; with reasoning, a Manager plans and an Executor acts. A turn
+begins where the agent looks at the screen, so that the screens count as the turns do. Source: the `events.py` files of
+droidrun (now mobilerun).
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import Any
+
+from lab.turn import Usage
+from store.formats.droidrun.calls import Call, call_of, calls_of, with_outcomes
+
+_LOOKS = re.compile(r"(?:CodeAct|FastAgent|Task|ToolsAgent)InputEvent|ManagerContextEvent")
+_ANSWERS = re.compile(r"(?:CodeAct|FastAgent|ToolsAgent)ResponseEvent|TaskThinkingEvent")
+_WRITES = re.compile(r"CodeActCodeEvent|FastAgentToolCallEvent|TaskExecutionEvent|ExecutorToolCallEvent")
+_YIELDS = re.compile(r"(?:CodeAct|FastAgent|ToolsAgent)OutputEvent|TaskExecutionResultEvent")
+_ENDS = (
+    "ResultEvent", "FinalizeEvent", "StopEvent", "FastAgentResultEvent", "CodeActResultEvent",
+    "FastAgentEndEvent", "CodeActEndEvent", "TaskEndEvent",
+)  # fmt: skip
+"""Events that tell how the run ended, the one with the last word first."""
+
+_PICTURES = frozenset({"ScreenshotEvent", "RecordUIStateEvent"})
+_SILENT = frozenset({"ManagerInputEvent", "ExecutorInputEvent", "ExecutorResultEvent", "FastAgentExecuteEvent"})
+_MANAGER = ("plan", "memory_update", "progress_summary", "answer", "thought")
+_TOKENS = (("request_tokens", "prompt_tokens"), ("response_tokens", "completion_tokens"))
+
+
+@dataclass
+class Turn:
+    """One look at the screen (`screen` counts from 0) and what came of it."""
+
+    screen: int
+    thought: str = ""
+    raw: str | None = None
+    usage: Usage | None = None
+    instruction: str = ""
+    written: list[Call] = field(default_factory=list)
+    run: list[Call] = field(default_factory=list)
+    success: bool | None = None
+    answer: str = ""
+    looked: bool = False
+    answered: bool = False
+    extra: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def calls(self) -> list[Call]:
+        return with_outcomes(self.written, self.run)
+
+
+@dataclass
+class Told:
+    """What a run's events come to: its turns, how it ended, what was asked, and the phone's actions among them."""
+
+    turns: list[Turn] = field(default_factory=list)
+    end: dict[str, Any] = field(default_factory=dict)
+    goal: str = ""
+    macro: list[dict[str, Any]] = field(default_factory=list)
+
+    @property
+    def turn(self) -> Turn:
+        if not self.turns:
+            self.turns.append(Turn(0))
+        return self.turns[-1]
+
+
+def told(events: list[dict[str, Any]]) -> Told:
+    """The events of a trajectory.json as turns."""
+    found = Told()
+    looks = any(_LOOKS.fullmatch(_kind(event)) for event in events)
+    for event in events:
+        kind = _kind(event)
+        if _LOOKS.fullmatch(kind):
+            _look(found)
+            found.goal = found.goal or _text(event.get("goal")) or _text(event.get("instruction"))
+        elif _ANSWERS.fullmatch(kind) or kind in ("ManagerResponseEvent", "ExecutorResponseEvent"):
+            _answer(found, event, kind, looks)
+        elif kind in _ENDS:
+            if not found.end or _ENDS.index(kind) <= _ENDS.index(_kind(found.end)):
+                found.end = event
+        elif isinstance(event.get("action_type"), str):
+            found.macro.append(event)
+        else:
+            _fill(found, event, kind)
+    return found
+
+
+def _look(found: Told) -> None:
+    """The agent looks at the screen; what stood before its first look is of that turn."""
+    if not (found.turns and not found.turn.looked and not found.turn.answered):
+        found.turns.append(Turn(len({turn.screen for turn in found.turns})))
+    found.turn.looked = True
+
+
+def _answer(found: Told, event: dict[str, Any], kind: str, looks: bool) -> None:
+    """A model's answer; a second one without a look at the screen between is a turn of its own on the same screen."""
+    turn = found.turn
+    manager = kind == "ManagerResponseEvent"
+    if turn.answered or (manager and not looks and turn.extra.get("manager")):
+        step = 0 if looks else 1
+        turn = Turn(turn.screen + step)
+        found.turns.append(turn)
+    turn.usage = _plus(turn.usage, _usage(event.get("usage", event.get("tokens"))))
+    said = _text(event.get("response", event.get("response_text")))
+    if manager:
+        turn.extra.setdefault("manager", {})["response"] = said
+        return
+    turn.answered = True
+    code = _text(event.get("code"))
+    turn.thought = _text(event.get("thought", event.get("thoughts")))
+    turn.raw = said or code or None
+    turn.written = calls_of(code) if code else []
+
+
+def _fill(found: Told, event: dict[str, Any], kind: str) -> None:
+    """What other events add to the turn they stand in."""
+    turn = found.turn
+    if kind in ("ManagerPlanDetailsEvent", "ManagerPlanEvent"):
+        turn.instruction = _text(event.get("subgoal", event.get("current_subgoal")))
+        manager = turn.extra.setdefault("manager", {})
+        manager |= {name: event[name] for name in _MANAGER if event.get(name)}
+        if isinstance(event.get("success"), bool):
+            turn.success, turn.answer = event["success"], _text(event.get("answer"))
+            turn.thought = turn.thought or _text(event.get("thought"))
+    elif kind == "ExecutorContextEvent":
+        turn.instruction = turn.instruction or _text(event.get("subgoal"))
+    elif kind == "ExecutorActionEvent":
+        turn.thought = _text(event.get("thought")) or turn.thought
+        turn.written = calls_of(_text(event.get("action_json")))
+        turn.extra |= {"description": event["description"]} if event.get("description") else {}
+    elif kind == "ExecutorActionResultEvent":
+        _results(turn, event)
+    elif kind == "ToolExecutionEvent":
+        args = event.get("tool_args")
+        done = event.get("success") if isinstance(event.get("success"), bool) else None
+        name = _text(event.get("tool_name"))
+        turn.run.append(Call(name, args if isinstance(args, dict) else {}, done, _text(event.get("summary"))))
+    elif _WRITES.fullmatch(kind):
+        code = _text(event.get("code", event.get("tool_calls_repr")))
+        turn.thought = turn.thought or _text(event.get("thought"))
+        turn.written = turn.written or calls_of(code)
+        turn.raw = turn.raw or _text(event.get("full_response")) or code or None
+    elif _YIELDS.fullmatch(kind):
+        turn.extra["output"] = event.get("output")
+    elif kind in _PICTURES:
+        return
+    elif kind not in _SILENT:
+        turn.extra.setdefault("events", []).append(event)
+    found.goal = found.goal or _asked(event)
+
+
+def _results(turn: Turn, event: dict[str, Any]) -> None:
+    """What the Executor's calls came to; the newer form holds a list of them."""
+    records = event.get("actions")
+    if isinstance(records, list):
+        if not turn.run:
+            turn.run = [call for record in records if (call := call_of(record))]
+        return
+    call = call_of(event.get("action"))
+    outcome = event.get("outcome", event.get("success"))
+    if call is None:
+        return
+    error = _text(event.get("error"))
+    done = outcome if isinstance(outcome, bool) else None
+    turn.run = [call._replace(done=done, summary=error if error not in ("", "None") else _text(event.get("summary")))]
+    turn.thought = turn.thought or _text(event.get("thought"))
+
+
+def _asked(event: dict[str, Any]) -> str:
+    """The goal, where an event that hands the task over tells it."""
+    if not _kind(event).endswith("ExecuteEvent"):
+        return ""
+    task = event.get("task")
+    return _text(event.get("instruction")) or (_text(task.get("description")) if isinstance(task, dict) else "")
+
+
+def _usage(value: Any) -> Usage | None:
+    """Tokens of a model's answer; one without any was not counted."""
+    if not isinstance(value, dict):
+        return None
+    counts = {ours: _count(value.get(theirs, value.get(ours))) for theirs, ours in _TOKENS}
+    return Usage(**counts, tries=_count(value.get("requests")) or 1)
+
+
+def _plus(first: Usage | None, second: Usage | None) -> Usage | None:
+    return first.plus(second) if first and second else first or second
+
+
+def _count(value: Any) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 < value < 2**53 else None
+
+
+def _kind(event: dict[str, Any]) -> str:
+    return _text(event.get("type"))
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else ""

@@ -1,0 +1,1 @@
+"""FingerTip-20K's folders, read and written."""

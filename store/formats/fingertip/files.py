@@ -1,0 +1,201 @@
+"""The files of a FingerTip-20K episode: its actions, what is told of it, its screens and trees, and its user's profile.
+
+As the data is handed round, `<user>/<yyyymmdd_hhmmss>/` holds `action.jsonl` (one `{"<screenshot>": "<call>"}` per
+line), `survey_result.json` (`intentDescription`, `scenario`, `app`, ...) and `Screenshots*/` with `<n>.jpg` beside
+`tree_<n>.xml`; `user_profile.csv` lies above. The paper (A.4) names only what is held, so other names do as well.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from lab.errors import LabError
+from lab.wire import escape_surrogates, read_json
+from store.formats.files import read_within
+from store.formats.fingertip.actions import is_action, said_of
+from store.formats.gold import Notes, literal, words
+
+STAMP = re.compile(r"\d{8}[_-]?\d{6}")
+"""What an episode's folder is called."""
+DATA = (".json", ".jsonl", ".txt")
+_IMAGES = (".jpg", ".jpeg", ".png")
+_LISTS = ("actions", "action", "action_list", "steps")
+_PROFILES = ("user_profile", "user_profiles", "profile", "profiles", "user_info", "users")
+_WORDS = ("intent_description", "intentDescription", "intent", "app", "scenario", "time", "user_id")
+_MOST = 64 * 1024**2
+_MOST_FILES = 20_000
+_ABOVE = 3
+
+Row = tuple[Any, Notes]
+"""One line of the actions, and what the tolerant reader changed in it."""
+
+
+class Files(NamedTuple):
+    """An episode's folder, seen once: its data files, pictures and trees, each in their natural order."""
+
+    folder: Path
+    root: Path
+    data: list[Path]
+    images: list[Path]
+    trees: list[Path]
+
+
+def files_of(folder: Path, root: Path) -> Files:
+    """What lies in an episode's folder, and its pictures and trees one and two folders further down."""
+    found: list[Path] = []
+    for here, below, names in os.walk(folder):
+        depth = len(Path(here).relative_to(folder).parts)
+        below[:] = sorted(below) if depth < 2 else []
+        found.extend(Path(here) / name for name in names)
+        if len(found) > _MOST_FILES:
+            raise LabError(str(folder), f"holds more than {_MOST_FILES:,} files")
+    found.sort(key=lambda path: natural(str(path.relative_to(folder))))
+    own = [path for path in found if path.parent == folder and path.suffix.lower() in DATA]
+    images = [path for path in found if path.suffix.lower() in _IMAGES]
+    trees = [path for path in found if path.suffix.lower() == ".xml"]
+    return Files(folder, root, sorted(own, key=lambda path: "action" not in path.name.lower()), images, trees)
+
+
+def natural(name: str) -> list[Any]:
+    """A sort key by which 2 comes before 10."""
+    return [(0, int(part), "") if part.isdecimal() else (1, 0, part) for part in re.split(r"(\d+)", name)]
+
+
+def number_in(name: str) -> str:
+    """The last number in a file's name, by which a screenshot and its tree belong together; empty where none is."""
+    return next(iter(re.findall(r"\d+", Path(name).stem)[::-1]), "")
+
+
+def actions_in(files: Files) -> tuple[Path, bytes, list[Row]]:
+    """The actions, from the first file that spells some; a `LabError` where none does."""
+    broken = ""
+    for path in files.data:
+        try:
+            data = read_within(files.root, path, most=_MOST)
+            rows = _rows(data, str(path))
+        except LabError as error:
+            broken = broken or error.sentence
+            continue
+        if any(is_action(row) for row, _ in rows) or (path.name == "action.jsonl" and not data.strip()):
+            return path, data, rows
+    why = f" ({broken})" if broken else ""
+    raise LabError(str(files.folder), f"holds no file with a list of actions{why}")
+
+
+def _rows(data: bytes, path: str) -> list[Row]:
+    """A file's rows: a JSON list, a mapping that holds one, one row per line, or a Python literal."""
+    try:
+        value, notes = read_json(data, path)
+    except LabError:
+        text = escape_surrogates(data.decode("utf-8-sig", "surrogateescape"))
+        spelled = literal(text)
+        return _listed(spelled, []) or [_line(line) for line in text.splitlines() if line.strip()]
+    return _listed(value, notes)
+
+
+def _listed(value: Any, notes: Notes) -> list[Row]:
+    place = ""
+    if isinstance(value, dict):
+        key = next((key for key in _LISTS if isinstance(value.get(key), list)), None)
+        if key is None:
+            pairs = [{name: held} for name, held in value.items()]
+            return [(row, []) for row in pairs] if pairs and said_of(pairs[0]).image else [(value, notes)]
+        place, value = key, value[key]
+    if not isinstance(value, list):
+        return []
+    starts = [f"{place}[{i}]" for i in range(len(value))]
+    return [(row, _below(notes, start)) for row, start in zip(value, starts, strict=True)]
+
+
+def _below(notes: Notes, start: str) -> Notes:
+    return [(at[len(start) :].lstrip("."), stood) for at, stood in notes if at.startswith(start)]
+
+
+def _line(line: str) -> Row:
+    try:
+        value, notes = read_json(line.encode("utf-8", "surrogatepass"), "line")
+    except LabError:
+        return literal(line.strip()), []
+    return value, notes
+
+
+def told_in(files: Files, actions: Path) -> dict[str, Any]:
+    """What is told of an episode: the fields of its JSON mappings, and of text files that are named after one."""
+    told: dict[str, Any] = {}
+    for path in files.data:
+        if path.suffix.lower() == ".txt":
+            if path.stem in _WORDS:
+                data = read_within(files.root, path, most=_MOST)
+                told.setdefault(path.stem, escape_surrogates(data.decode("utf-8-sig", "surrogateescape")).strip())
+            continue
+        try:
+            value = read_json(read_within(files.root, path, most=_MOST), str(path)).value
+        except LabError as error:
+            if path != actions:
+                told.setdefault("unread", []).append(escape_surrogates(error.sentence))
+            continue
+        if isinstance(value, dict) and not said_of(value).image:
+            told = {**value, **told} if path == actions else {**told, **value}
+    return {key: value for key, value in told.items() if key not in _LISTS or not isinstance(value, list)}
+
+
+def profile_of(files: Files, user: str) -> dict[str, Any]:
+    """The user's profile, from a file beside the episodes or above them; empty where there is none."""
+    for folder in list(files.folder.parents)[: _ABOVE + 1]:
+        for name in _PROFILES:
+            for ending in (".json", ".csv"):
+                path = folder / f"{name}{ending}"
+                if path.is_file() and (held := _profile(path, files.root, user, folder.name == user)):
+                    return held
+        if folder == files.root:
+            break
+    return {}
+
+
+def _profile(path: Path, root: Path, user: str, own: bool) -> dict[str, Any]:
+    """The user's row of a file; with `own` it lies in the user's folder, and may be of nobody else."""
+    try:
+        data = read_within(root, path, most=_MOST)
+        if path.suffix == ".csv":
+            text = escape_surrogates(data.decode("utf-8-sig", "surrogateescape"))
+            rows: Any = [dict(row) for row in csv.DictReader(io.StringIO(text), restkey="more")]
+        else:
+            rows = read_json(data, str(path)).value
+    except (LabError, csv.Error):
+        return {}
+    if isinstance(rows, dict):
+        held = rows.get(user)
+        rows = [{"user_id": user, **held}] if isinstance(held, dict) else [{"user_id": user, **rows} if own else rows]
+    users = [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
+    return next((row for row in users if words(row.get("user_id", row.get("userId"))).strip() == user), {})
+
+
+def screens(files: Files, rows: list[Row]) -> Iterator[tuple[Path | None, Path | None]]:
+    """For each action its screenshot and its tree: by the name it gives, by the number in that, else in their order."""
+    images = {path.name: path for path in files.images}
+    numbered = {number: path for path in files.images if (number := number_in(path.name))}
+    trees = {number: path for path in files.trees if (number := number_in(path.name))}
+    names = [said_of(row).image for row, _ in rows]
+    by_name = any(_named(name, images, numbered) for name in names)
+    one_each = len(files.trees) in (len(files.images), 0 if files.images else len(rows))
+    for i, name in enumerate(names):
+        image = _named(name, images, numbered) if by_name else _at(files.images, i)
+        tree = trees.get(number_in(image.name if image else name))
+        if tree is None and one_each and (image or not by_name):
+            tree = _at(files.trees, files.images.index(image) if image else i)
+        yield image, tree
+
+
+def _named(name: str, images: dict[str, Path], numbered: dict[str, Path]) -> Path | None:
+    base = name.replace("\\", "/").rpartition("/")[2]
+    return images.get(base) or numbered.get(number_in(base)) if base else None
+
+
+def _at(paths: list[Path], i: int) -> Path | None:
+    return paths[i] if i < len(paths) else None

@@ -1,0 +1,180 @@
+"""FingerTip-20K: what people did on their own phones, `<user_id>/<yyyymmdd_hhmmss>/`, a folder per episode.
+
+The intent that a person wrote down is the task's instruction, the place they were in its scenario, their profile the
+persona; an action's `content`, what stands under the finger, is kept in `extra`. Source: FingerTip-20K, A.4; which
+files there are is in `fingertip_files`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from lab.errors import LabError
+from lab.records import Imported
+from lab.task import Actor, Persona, Task
+from lab.turn import Action
+from lab.uitree import UiTree
+from lab.wire import escape_surrogates
+from store.formats import Failed, Format, Found, Known
+from store.formats.draft import Draft, run_id
+from store.formats.files import beginning
+from store.formats.fingertip.actions import action_of, said_of
+from store.formats.fingertip.files import DATA, STAMP, Files, Row, actions_in, files_of, profile_of, screens, told_in
+from store.formats.fingertip.trees import tree_in
+from store.formats.gold import ended, names_of, without, words
+from store.formats.ours import OURS, agent_of, with_ours
+from store.formats.pictures import Pictures
+
+NAME = "fingertip"
+ACTIONS = "action.jsonl"
+SURVEY = "survey_result.json"
+_INTENT = ("intentDescription", "intent_description", "intent", "instruction", "intention", "task")
+_USER = ("user_id", "userId", "user")
+_CLASS = ("intentClass", "intent_class", "category")
+_PLACED = (*_INTENT, *_USER, *_CLASS, "app", "scenario", OURS)
+_OTHERS = frozenset(
+    {"traj.json", "trajectory.json", "macro.json", "log.json", "run.jsonl", "record.txt", "trace.jsonl"}
+)
+"""Files by which folders of other formats are told that are named by a time, too."""
+_SIGNS = (b"coordinates", b"press_", b"long_click", b"finish", b"click(", b"type(", b"scroll(")
+
+
+def read(found: Found, known: Callable[[str], bool]) -> Iterator[Imported | Known | Failed]:
+    """The episode of a folder."""
+    try:
+        yield _run(found, known)
+    except LabError as error:
+        yield Failed(str(found.path), error.sentence)
+    except OSError as error:
+        yield Failed(str(found.path), f"{error.filename}: cannot be read ({error.strerror}).")
+
+
+def _run(found: Found, known: Callable[[str], bool]) -> Imported | Known:
+    files = files_of(found.path, found.root)
+    actions_file, data, rows = actions_in(files)
+    told = told_in(files, actions_file)
+    stamp = escape_surrogates(found.path.resolve().name)
+    user = _first(told, _USER) or escape_surrogates(found.path.resolve().parent.name)
+    path = escape_surrogates(str(found.path))
+    id = run_id(NAME, f"{user}/{stamp}", data)
+    if known(id):
+        return Known(id, path)
+    profile = profile_of(files, user)
+    pictures = Pictures(found.root)
+    draft = Draft(
+        id,
+        _task(told, user, stamp, len(rows)),
+        agent_of(_ours(told).get("agent"), Actor("human", user)),
+        format=NAME,
+        path=path,
+        data=data,
+        images=pictures,
+        persona=Persona(user, user, profile) if profile else None,
+    )
+    actions = []
+    for i, (row, (shot, xml)) in enumerate(zip(rows, screens(files, rows), strict=True)):
+        extra: dict[str, Any] = {"episode": about} if i == 0 and (about := without(told, _PLACED)) else {}
+        actions.append(_step(draft, files, row, shot, xml, pictures, extra, told))
+    why = actions[-1].text if actions and actions[-1].status == "infeasible" else None
+    end = ended(actions, None, why or "")
+    draft.end(end.status, reason=end.reason)
+    return draft.imported()
+
+
+def _first(told: dict[str, Any], keys: tuple[str, ...]) -> str:
+    return next((text for key in keys if (text := words(told.get(key)).strip())), "")
+
+
+def _ours(told: dict[str, Any]) -> dict[str, Any]:
+    """What our own writer added."""
+    held = told.get(OURS)
+    return held if isinstance(held, dict) else {}
+
+
+def _task(told: dict[str, Any], user: str, stamp: str, steps: int) -> Task:
+    scenario = words(told.get("scenario")).strip()
+    traits = {"platform": "android", "scenario": scenario, "category": _first(told, _CLASS)}
+    return Task(
+        id=words(_ours(told).get("task")) or f"{user}/{stamp}",
+        kind="personalized",
+        log="none",
+        instruction=_first(told, _INTENT),
+        persona=user,
+        time=words(_ours(told).get("time")) if _ours(told) else _time(stamp) or words(told.get("time")),
+        place=scenario,
+        apps=names_of(told.get("app")),
+        golden_steps=steps or None,
+        traits={name: text for name, text in traits.items() if text},
+    )
+
+
+def _time(stamp: str) -> str:
+    """A folder's stamp as local time; it tells no zone, so neither does this. Empty where it is none."""
+    digits = "".join(sign for sign in stamp if sign.isdecimal())
+    if not STAMP.fullmatch(stamp) or len(digits) != 14:
+        return ""
+    return f"{digits[:4]}-{digits[4:6]}-{digits[6:8]}T{digits[8:10]}:{digits[10:12]}:{digits[12:]}"
+
+
+def _step(
+    draft: Draft, files: Files, row: Row, shot: Path | None, xml: Path | None, pictures: Pictures,
+    extra: dict[str, Any], told: dict[str, Any],
+) -> Action:  # fmt: skip
+    said = said_of(row[0])
+    if row[1]:
+        extra["missing"] = [list(note) for note in row[1]]
+    if content := words(said.given.get("content")):
+        extra["content"] = content
+    if shot is None and said.image:
+        extra["screenshot"] = f"{said.image} is not there"
+    tree = _tree(xml, files.root, extra)
+    seen = pictures.seen(shot, extra, tree)
+    ours = _ours(told).get("actions")
+    action = action_of(said, seen.size)
+    action = with_ours(action, ours.get(str(draft.count)) if isinstance(ours, dict) else None)
+    said_ours = _ours(told).get("instructions")
+    instruction = words(said_ours.get(str(draft.count))) if isinstance(said_ours, dict) else ""
+    draft.step(action, msgspec.structs.replace(seen, tree=tree), instruction=instruction, extra=extra)
+    return action
+
+
+def _tree(path: Path | None, root: Path, extra: dict[str, Any]) -> UiTree | None:
+    if path is None:
+        return None
+    try:
+        return tree_in(path, root)
+    except LabError as error:
+        extra["tree"] = escape_surrogates(f"{path.name} {error.message}")
+        return None
+
+
+def _is_run_folder(folder: Path, names: set[str]) -> bool:
+    if names & _OTHERS:
+        return False
+    if ACTIONS in names and (SURVEY in names or (folder / SURVEY).is_file()):
+        return True
+    data = [name for name in names if name.lower().endswith(DATA)]
+    if not STAMP.fullmatch(folder.name) or not data:
+        return False
+    return SURVEY in names or any(_spells_actions(folder / name) for name in data)
+
+
+def _spells_actions(path: Path) -> bool:
+    try:
+        opening = beginning(path, 4096) if path.is_file() else b""
+    except LabError:
+        return False
+    return any(sign in opening for sign in _SIGNS) and b'"mobile_use"' not in opening
+
+
+FINGERTIP = Format(
+    name=NAME,
+    title="FingerTip-20K",
+    is_run_folder=_is_run_folder,
+    is_file=lambda seen: False,
+    read=read,
+)

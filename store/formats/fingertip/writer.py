@@ -1,0 +1,156 @@
+"""FingerTip-20K, written: `<user>/<yyyymmdd_hhmmss>/`, a folder per run, spelled as the data is handed round.
+
+`action.jsonl`: one `{"screenshot_0001.png": "click(coordinates=(x,y), content='...')"}` per line, the last `finished()`
+where the run ends so. `survey_result.json`: `user_id`, `time`, `scenario`, `app`, `intentDescription`. `Screenshots/`:
+`screenshot_<n>.png` (`.jpg` where it came as JPEG) beside `tree_<n>.xml`, in uiautomator's attributes. Above all of
+them `user_profile.csv`, with the paper's fields, for users whose persona has them. The user is who demonstrated, and
+the stamp is when the run began (UTC; an imported run's own local time), counted up where it is taken.
+
+What the calls cannot say stands in `survey_result.json` under `hitlab`: kinds without a word (which get the nearest
+one), boxes, low-level instructions, who acted, and the time that the task names. Left out are slips, failed acts,
+proposals that were not let through and dialogue (all counted), further right actions, thoughts, costs, times of steps,
+and verdicts.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Callable, Iterable
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from lab.recording import apps_of
+from lab.task import Persona
+from lab.trace import Step, Trace, fold
+from lab.wire import encode
+from store.formats import Kept, Writer
+from store.formats.dac.writer import kept_steps, save
+from store.formats.fingertip.actions import spelled
+from store.formats.fingertip.reader import ACTIONS, NAME, SURVEY
+from store.formats.ours import OURS
+
+FIELDS = ("user_id", "sex", "age", "occupation", "address", "marital_status", "phone_brand")
+_UNFIT = re.compile(r"[^0-9A-Za-z._-]+")
+_ENDINGS = {"image/png": "png", "image/jpeg": "jpg"}
+_NO_TIME = "2000-01-01T00:00:00"
+
+
+def write(runs: Iterable[Kept], out: Path, on_run: Callable[[str], None]) -> None:
+    """Puts each run into a folder of its own, one at a time, and the users' profiles above them last."""
+    profiles: dict[str, dict[str, Any]] = {}
+    for run in runs:
+        trace = fold(run.events())
+        user = _user(trace)
+        folder = _free(out / (_UNFIT.sub("_", user)[:80].strip("._-") or "user"), _began(trace))
+        (folder / "Screenshots").mkdir(parents=True)
+        _write(run, trace, user, folder)
+        if trace.persona is not None and trace.persona.id == user and (facts := _facts(trace.persona)):
+            profiles.setdefault(user, facts)
+        on_run(run.id)
+    if profiles:
+        text = io.StringIO()
+        table = csv.DictWriter(text, FIELDS)
+        table.writeheader()
+        table.writerows({**facts, "user_id": user} for user, facts in profiles.items())
+        save(out / "user_profile.csv", text.getvalue().encode())
+
+
+def _user(trace: Trace) -> str:
+    """Who demonstrated; of a model's run the person it worked for."""
+    return trace.agent.id if trace.agent.kind == "human" or trace.persona is None else trace.persona.id
+
+
+def _facts(persona: Persona) -> dict[str, Any]:
+    return {name: value for name in FIELDS[1:] if isinstance(value := persona.facts.get(name), str | int | float)}
+
+
+def _began(trace: Trace) -> datetime:
+    """When it began; of a run without a time the one its task names."""
+    for text in (trace.started, trace.task.time, _NO_TIME):
+        try:
+            return datetime.fromisoformat(text).replace(tzinfo=None, microsecond=0)
+        except ValueError:
+            continue
+    raise AssertionError("the last of them is a time")
+
+
+def _free(user: Path, at: datetime) -> Path:
+    while (user / at.strftime("%Y%m%d_%H%M%S")).exists():
+        at += timedelta(seconds=1)
+    return user / at.strftime("%Y%m%d_%H%M%S")
+
+
+def _write(run: Kept, trace: Trace, user: str, folder: Path) -> None:
+    steps, left = kept_steps(trace)
+    endings = _write_pictures(run, steps, folder / "Screenshots")
+    lines: list[bytes] = []
+    others: dict[str, Any] = {}
+    for i, step in enumerate(steps):
+        assert step.action is not None
+        content = step.extra.get("content")
+        under = content if isinstance(content, str) else _label(step)
+        call, other = spelled(step.action, under, step.before.size)
+        lines.append(encode({f"screenshot_{i + 1:04}.{endings.get(i, 'jpg')}": call}) + b"\n")
+        if other:
+            others[str(i)] = other
+    for i, step in enumerate(steps):
+        if step.before.tree is not None:
+            save(folder / "Screenshots" / f"tree_{i + 1:04}.xml", step.before.tree.to_xml().encode("utf-8", "replace"))
+    save(folder / ACTIONS, b"".join(lines))
+    save(folder / SURVEY, msgspec.json.format(encode(_survey(run, trace, user, folder, steps, others, left)), indent=2))
+
+
+def _write_pictures(run: Kept, steps: list[Step], folder: Path) -> dict[int, str]:
+    """One picture for each step that has one, though it be the same; gives what their names end in, by step."""
+    places: dict[str, list[int]] = {}
+    for i, step in enumerate(steps):
+        if step.before.image is not None:
+            places.setdefault(step.before.image, []).append(i)
+    endings: dict[int, str] = {}
+    for sha256, blob in run.blobs() if places else ():
+        for i in places.get(sha256, ()) if blob.mime in _ENDINGS else ():
+            endings[i] = _ENDINGS[blob.mime]
+            save(folder / f"screenshot_{i + 1:04}.{endings[i]}", blob.data)
+    return endings
+
+
+def _label(step: Step) -> str:
+    """What the node under the finger is called; empty where nothing is known of it."""
+    tree, action = step.before.tree, step.action
+    if tree is None or action is None or action.at is None:
+        return ""
+    return next((node.label for node in tree.at(*action.at) if node.label.strip()), "")
+
+
+def _survey(
+    run: Kept, trace: Trace, user: str, folder: Path, steps: list[Step], others: dict[str, Any], left: dict[str, int]
+) -> dict[str, Any]:
+    task = trace.task
+    apps = task.apps or apps_of(trace)
+    instructions = {str(i): said for i, step in enumerate(steps) if (said := step.proposed.instruction)}
+    ours = {
+        "run": run.id,
+        "task": task.id,
+        "time": task.time,
+        "agent": msgspec.to_builtins(trace.agent),
+        "actions": others,
+        "instructions": instructions,
+        "left_out": left,
+    }
+    return {
+        "user_id": user,
+        "time": folder.name,
+        "scenario": task.place or task.traits.get("scenario", ""),
+        "app": list(apps) if len(apps) > 1 else "".join(apps),
+        "intentDescription": task.instruction,
+        **({"intentClass": task.traits["category"]} if task.traits.get("category") else {}),
+        OURS: {key: value for key, value in ours.items() if value},
+    }
+
+
+WRITER = Writer(NAME, "FingerTip-20K", write)

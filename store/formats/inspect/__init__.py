@@ -1,0 +1,1 @@
+"""Inspect's logs of samples in which a model used a computer."""

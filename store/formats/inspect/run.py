@@ -1,0 +1,266 @@
+"""One sample of an Inspect log as a run: each tool call a step, each message without one an answer.
+
+A picture that a tool gives back is what the next action sees. The first score is the run's, as Inspect's
+`value_to_float` reads it (C 1, P 0.5, I and N 0, yes and true 1, no and false 0, numbers as they are); lists and
+mappings are none. Every score is a verdict. An error failed, a limit budget, anything else completed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import reduce
+from typing import Any, Literal
+
+import msgspec
+
+from lab.records import Imported
+from lab.task import Actor, Task
+from lab.turn import Action, Observation, Usage
+from lab.wire import escape_surrogates
+from store.formats import Known
+from store.formats.draft import Draft, run_id
+from store.formats.geometry import number
+from store.formats.inspect.actions import Mouse, actions_of
+from store.formats.inspect.messages import (
+    Attachments,
+    calls,
+    events_of,
+    lean,
+    messages_of,
+    output_of,
+    said,
+    shown,
+    usage_of,
+)
+from store.formats.pictures import Pictures
+from store.formats.times import utc
+
+NAME = "inspect"
+_LETTERS = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
+_WORDS = {"yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
+_PLACED = frozenset({"messages", "events", "attachments", "events_data", "timelines", "scores", "score"})
+_HEADED = ("run_id", "eval_id", "task", "task_id", "model", "created", "dataset", "config", "sandbox", "packages")
+
+
+def imported(
+    sample: dict[str, Any],
+    notes: list[tuple[str, str]],
+    header: dict[str, Any],
+    path: str,
+    pictures: Pictures,
+    known: Callable[[str], bool],
+) -> Imported | Known:
+    """A sample as events, with `header` for what its log says of all of them."""
+    spec = _dict(header.get("eval"))
+    name = _str(spec.get("task")) or "task"
+    here = f"{path}#{sample.get('id')} epoch {sample.get('epoch')}"
+    data = msgspec.json.encode(sample, order="deterministic")
+    id = run_id(NAME, name, data)
+    if known(id):
+        return Known(id, here)
+    attachments = Attachments(sample.get("attachments"), pictures)
+    epoch = sample.get("epoch")
+    draft = Draft(
+        id,
+        _task(sample, spec, name, attachments),
+        _agent(spec, header),
+        format=NAME,
+        path=here,
+        data=data,
+        model=_str(spec.get("model")),
+        images=pictures,
+        attempt=epoch if isinstance(epoch, int) and 0 < epoch < 10**6 else 1,
+        at=utc(sample.get("started_at")),
+    )
+    final = _Turns(draft, sample, attachments).steps()
+    score = _verdicts(draft, sample, notes, header)
+    status, reason = _status(sample, draft)
+    draft.end(status, score, reason, final=final, usage=_usage(sample, draft.count), at=utc(sample.get("completed_at")))
+    return draft.imported()
+
+
+class _Turns:
+    """Walks a sample's messages once, with the screen and the mouse as they were left."""
+
+    def __init__(self, draft: Draft, sample: dict[str, Any], attachments: Attachments) -> None:
+        self.draft = draft
+        self.attachments = attachments
+        self.messages = messages_of(sample)
+        self.results = {
+            str(message.get("tool_call_id")): message for message in self.messages if message.get("role") == "tool"
+        }
+        self.timed = _timed(sample, self.messages)
+        self.seen: Observation | None = None
+        self.mouse = Mouse()
+        self.aside: list[Any] = []
+
+    def steps(self) -> Observation | None:
+        """Puts every step into the draft; gives the screen that was seen last, after them."""
+        answered: set[str] = set()
+        for i, message in enumerate(self.messages):
+            if message.get("role") == "assistant":
+                called = calls(message)
+                answered.update(str(call.get("id")) for call in called)
+                self._assistant(message, called, self.timed.get(i, {}))
+            elif message.get("role") != "tool" or str(message.get("tool_call_id")) not in answered:
+                extra: dict[str, Any] = {}
+                self.seen = shown(message, self.attachments, extra) or self.seen
+                self.aside.append(lean({**message, **extra}))
+        if self.aside:
+            self.draft.verdict("after", messages=self.aside)
+        return self.seen
+
+    def _assistant(self, message: dict[str, Any], called: list[dict[str, Any]], event: dict[str, Any]) -> None:
+        text, thought = said(message, self.attachments)
+        usage = usage_of(_dict(event.get("output")).get("usage"), _dict(event.get("output")).get("time"))
+        extra: dict[str, Any] = {
+            key: lean(held)
+            for key, held in message.items()
+            if key not in ("role", "content", "tool_calls", "reasoning") and held is not None
+        }
+        if self.aside:
+            extra["before"], self.aside = self.aside, []
+        at = utc(event.get("timestamp"))
+        if not called:
+            self.draft.step(
+                Action("answer", text=text, raw=lean(message.get("content"))), self.seen, thought=thought,
+                raw=text, usage=usage, extra=extra, at=at,
+            )  # fmt: skip
+            return
+        thought = "\n\n".join(part for part in (thought, text) if part)
+        for call in called:
+            self._call(call, thought, usage, extra, at)
+            thought, usage, extra = "", None, {}
+
+    def _call(self, call: dict[str, Any], thought: str, usage: Usage | None, extra: dict[str, Any], at: str) -> None:
+        function = _str(call.get("function"))
+        arguments = _resolved(call.get("arguments"), self.attachments)
+        raw = {"function": call.get("function"), "arguments": lean(arguments)}
+        extra |= {key: lean(held) for key, held in call.items() if key not in raw and held is not None}
+        size = self.seen.size if self.seen else None
+        made = list(actions_of(function, arguments, raw, self.mouse, size))
+        result = self.results.get(str(call.get("id")))
+        after, error = None, None
+        if result is not None:
+            after = shown(result, self.attachments, extra)
+            error = _str(_dict(result.get("error")).get("message")) or None
+            extra["tool_result"] = lean({key: held for key, held in result.items() if key != "role"})
+        for n, action in enumerate(made):
+            last = n == len(made) - 1
+            self.draft.step(
+                action, self.seen, thought=thought if n == 0 else "", usage=usage if n == 0 else None,
+                error=error if last else None, extra=extra if last else {}, at=at,
+            )  # fmt: skip
+        self.seen = after or self.seen
+
+
+def _resolved(value: Any, attachments: Attachments) -> Any:
+    if isinstance(value, str):
+        return attachments.text(value)
+    if isinstance(value, dict):
+        return {key: _resolved(held, attachments) for key, held in value.items()}
+    return [_resolved(held, attachments) for held in value] if isinstance(value, list) else value
+
+
+def _timed(sample: dict[str, Any], messages: list[dict[str, Any]]) -> dict[int, dict[str, Any]]:
+    """The model event of each message of the model, by their ids, else by their order where they are as many."""
+    made = [(message, event) for event in events_of(sample) if (message := output_of(event)) is not None]
+    spoken = [i for i, message in enumerate(messages) if message.get("role") == "assistant"]
+    by_id = {message["id"]: event for message, event in made if isinstance(message.get("id"), str)}
+    named = {i: id for i in spoken if isinstance(id := messages[i].get("id"), str)}
+    found = {i: by_id[id] for i, id in named.items() if id in by_id}
+    if not found and len(made) == len(spoken):
+        return {i: event for i, (_, event) in zip(spoken, made, strict=True)}
+    return found
+
+
+def _task(sample: dict[str, Any], spec: dict[str, Any], name: str, attachments: Attachments) -> Task:
+    id = f"{name}/{sample.get('id')}"
+    given = sample.get("input")
+    instruction = attachments.text(given)
+    for message in given if isinstance(given, list) else []:
+        if isinstance(message, dict) and message.get("role") == "user":
+            instruction = said(message, attachments)[0]
+    limit = _dict(spec.get("config")).get("message_limit")
+    whole = isinstance(limit, int) and not isinstance(limit, bool) and 0 < limit < 10**6
+    task = Task(id=id, kind="general", title=id, instruction=instruction, log="none")
+    return msgspec.structs.replace(task, budget=limit) if whole else task
+
+
+def _agent(spec: dict[str, Any], header: dict[str, Any]) -> Actor:
+    """The model; a person where one of the log's solvers is Inspect's human agent."""
+    steps = _dict(header.get("plan")).get("steps")
+    solvers = [str(_dict(step).get("solver")) for step in steps] if isinstance(steps, list) else []
+    model = _str(spec.get("model"))
+    if any("human_cli" in solver or "human_agent" in solver for solver in solvers):
+        return Actor("human", "human")
+    return Actor("model", model or "model")
+
+
+def _status(sample: dict[str, Any], draft: Draft) -> tuple[Literal["completed", "stopped", "failed", "budget"], str]:
+    error, limit = sample.get("error"), sample.get("limit")
+    if error is not None:
+        return "failed", _str(_dict(error).get("message")) or _str(error) or "error"
+    if limit is not None:
+        kind = _str(_dict(limit).get("type")) or _str(limit)
+        return "budget", f"{kind} limit {_dict(limit).get('limit', '')}".strip()
+    return ("completed", "") if draft.count else ("failed", "the source holds no steps")
+
+
+def _verdicts(
+    draft: Draft, sample: dict[str, Any], notes: list[tuple[str, str]], header: dict[str, Any]
+) -> float | None:
+    held = sample.get("scores")
+    scores = held if isinstance(held, dict) else {}
+    if not scores and sample.get("score") is not None:
+        scores = {"score": sample["score"]}
+    for name, told in scores.items():
+        score = _dict(told)
+        rest = {key: value for key, value in score.items() if key not in ("value", "explanation") and value is not None}
+        draft.verdict(str(name), score.get("value"), _str(score.get("explanation")), **_kept(rest))
+    rest = {key: lean(value) for key, value in sample.items() if key not in _PLACED and value is not None}
+    spec = _dict(header.get("eval"))
+    rest["eval"] = {key: spec[key] for key in _HEADED if spec.get(key) is not None}
+    rest |= {key: header[key] for key in ("version", "status", "plan") if header.get(key) is not None}
+    if notes:
+        rest["missing"] = [list(note) for note in notes]
+    draft.verdict("source", **_kept(rest))
+    return next((_float(_dict(told).get("value")) for told in scores.values()), None)
+
+
+def _kept(fields: dict[str, Any]) -> dict[str, Any]:
+    """Fields as a verdict's own; those named like its parts under `extra`."""
+    clash = {key: value for key, value in fields.items() if key in ("name", "value", "reason", "self")}
+    kept = {key: value for key, value in fields.items() if key not in clash}
+    return {**kept, "extra": clash} if clash else kept
+
+
+def _float(value: Any) -> float | None:
+    """A score's value from 0 to 1; None where it is none, or lies beyond."""
+    if isinstance(value, bool):
+        return float(value)
+    if isinstance(value, str) and value in _LETTERS:
+        return _LETTERS[value]
+    if isinstance(value, str) and value.lower() in _WORDS:
+        return _WORDS[value.lower()]
+    found = number(value)
+    return found if found is not None and 0 <= found <= 1 else None
+
+
+def _usage(sample: dict[str, Any], steps: int) -> Usage | None:
+    """What all models of a sample cost together."""
+    told = _dict(sample.get("model_usage"))
+    found = [usage for usage in (usage_of(one) for one in told.values()) if usage is not None]
+    seconds = usage_of({}, sample.get("total_time"))
+    if not found and seconds is None:
+        return None
+    total = reduce(Usage.plus, found) if found else Usage()
+    return msgspec.structs.replace(total, seconds=seconds.seconds if seconds else None, tries=max(1, steps))
+
+
+def _dict(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _str(value: Any) -> str:
+    return escape_surrogates(value) if isinstance(value, str) else ""

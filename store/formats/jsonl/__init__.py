@@ -1,0 +1,1 @@
+"""Our own complete format, read and written."""

@@ -1,0 +1,222 @@
+"""Our own complete format, read: a folder per run with `run.jsonl` and `blobs/<sha256>.<png|jpg|json>`.
+
+Each line of `run.jsonl` is one JSON object with one key that says what it is: `run` (the header, first), `event`,
+`verdict`, `review`, `clearance`, `tombstone`, `blob` (what the folder holds beside it), and last `end` with counts, so
+that a file that was cut is told from a whole one. `jsonl.writer` writes it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from lab.errors import LabError
+from lab.records import Blob, Clearance, Imported, Tombstone, Verdict
+from lab.review import VERSION as REVIEW_VERSION
+from lab.review import Review
+from lab.trace import VERSION as EVENT_VERSION
+from lab.trace import AnyEvent, Started, Step
+from lab.wire import decode, read_file
+from store.formats import Failed, Format, Found, Known
+from store.formats.files import MOST_PICTURE, check_within
+
+NAME = "jsonl"
+FORMAT = "hitlab run"
+VERSION = 1
+"""The newest layout that this program knows."""
+FILE = "run.jsonl"
+BLOBS = "blobs"
+ENDINGS = {"image/png": "png", "image/jpeg": "jpg", "application/json": "json"}
+"""The kinds of bytes that a run refers to, and what their files' names end in."""
+
+MOST_LINE = 64 * 1024**2
+MOST_LINES = 4_000_000
+ID = re.compile(r"[0-9A-Za-z][0-9A-Za-z_-]{0,63}")
+"""What a run's id may be here: it names a folder."""
+_UNFINISHED = re.compile(r"\..+\.part-\d+")
+"""A folder that an export is still writing, or was cut off at."""
+SHA256 = re.compile(r"[0-9a-f]{64}")
+
+
+class Header(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """The first line: which run, in which layout. `reviewed` names the run whose reviewed text this is."""
+
+    format: str
+    v: int
+    trace: str
+    reviewed: str | None = None
+
+
+class BlobLine(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One file below `blobs`."""
+
+    sha256: str
+    mime: str
+    size: int
+
+
+class End(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The last line: how many lines came before it."""
+
+    lines: int
+
+
+class Line(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """One line; exactly one of these is there, and beside a reviewed event the `original` values of its fields."""
+
+    run: msgspec.Raw = msgspec.Raw()
+    event: msgspec.Raw = msgspec.Raw()
+    original: msgspec.Raw = msgspec.Raw()
+    verdict: msgspec.Raw = msgspec.Raw()
+    review: msgspec.Raw = msgspec.Raw()
+    clearance: msgspec.Raw = msgspec.Raw()
+    tombstone: msgspec.Raw = msgspec.Raw()
+    blob: msgspec.Raw = msgspec.Raw()
+    end: msgspec.Raw = msgspec.Raw()
+
+
+_KINDS: dict[str, tuple[Any, int | None]] = {
+    "run": (Header, VERSION),
+    "event": (AnyEvent, EVENT_VERSION),
+    "verdict": (Verdict, None),
+    "review": (Review, REVIEW_VERSION),
+    "clearance": (Clearance, 1),
+    "tombstone": (Tombstone, 1),
+    "blob": (BlobLine, None),
+    "end": (End, None),
+}
+
+
+def read(found: Found, known: Callable[[str], bool]) -> Iterator[Imported | Known | Failed]:
+    """The run of a folder; every byte of it is checked before it is handed on."""
+    try:
+        yield _run(found, known)
+    except LabError as error:
+        yield Failed(str(found.path), error.sentence)
+    except OSError as error:
+        yield Failed(str(found.path), f"{error.filename}: cannot be read ({error.strerror}).")
+
+
+def _run(found: Found, known: Callable[[str], bool]) -> Imported | Known:
+    path = found.path / FILE
+    check_within(found.root, path)
+    lines = _lines(path)
+    header = next(lines, (1, "", None))[2]
+    if not isinstance(header, Header) or header.format != FORMAT:
+        raise LabError(f"{path}, line 1", "is not the beginning of a run in this format")
+    if not ID.fullmatch(header.trace):
+        raise LabError(f"{path}, line 1", f"field run.trace: {header.trace!r} is no run's id")
+    if known(header.trace):
+        return Known(header.trace, str(found.path))
+    read: dict[str, list[Any]] = {kind: [] for kind in _KINDS}
+    steps = 0
+    for number, kind, value in lines:
+        read[kind].append(_checked(path, number, kind, value, header.trace, len(read["event"])))
+        if isinstance(value, Step):
+            if value.index != steps:
+                raise LabError(f"{path}, line {number}", f"step {value.index} stands where step {steps} should")
+            steps += 1
+    if not read["event"]:
+        raise LabError(str(path), "holds no events")
+    blobs = Blobs(found, read["blob"])
+    blobs.check()
+    return Imported(read["event"], blobs, read["verdict"], read["review"], read["clearance"], read["tombstone"])
+
+
+def _lines(path: Path) -> Iterator[tuple[int, str, Any]]:
+    """Each line's number, kind and value; the end is checked, and not handed on."""
+    with path.open("rb") as file:
+        for number in range(1, MOST_LINES):
+            line = file.readline(MOST_LINE + 1)
+            where = f"{path}, line {number}"
+            if not line:
+                raise LabError(where, "is missing: the file was cut short before its end")
+            if not line.endswith(b"\n"):
+                cut = len(line) <= MOST_LINE
+                raise LabError(
+                    where, "is cut short" if cut else f"is longer than the {MOST_LINE:,} bytes that are read"
+                )
+            kind, value = _line(line, where)
+            if kind != "end":
+                yield number, kind, value
+                continue
+            if value.lines != number - 1 or file.read(1):
+                raise LabError(where, f"says that {value.lines} lines come before it and none after; that is not so")
+            return
+    raise LabError(str(path), f"holds more than the {MOST_LINES:,} lines that are read")
+
+
+def _line(line: bytes, where: str) -> tuple[str, Any]:
+    held: Line = decode(line, Line, where)
+    kinds = [kind for kind in _KINDS if bytes(getattr(held, kind))]
+    if len(kinds) != 1 or (bytes(held.original) and kinds != ["event"]):
+        raise LabError(where, f"holds {', '.join(kinds) or 'nothing'}; it should hold one of {', '.join(_KINDS)}")
+    kind, newest = _KINDS[kinds[0]]
+    return kinds[0], decode(bytes(getattr(held, kinds[0])), kind, f"{where}, {kinds[0]}", newest=newest)
+
+
+def _checked(path: Path, number: int, kind: str, value: Any, trace: str, events: int) -> Any:
+    """A line's value, once it is sure that it belongs to this run and stands where it may."""
+    where = f"{path}, line {number}"
+    if kind == "run":
+        raise LabError(where, "begins another run; a folder holds one")
+    if kind == "event":
+        if value.seq != events or isinstance(value, Started) != (events == 0):
+            raise LabError(where, f"event {value.seq} stands where event {events} should")
+        if isinstance(value, Started) and value.trace != trace:
+            raise LabError(where, f"is of run {value.trace}, not of {trace}")
+    if kind in ("review", "clearance") and value.trace != trace:
+        raise LabError(where, f"is about run {value.trace}, not about {trace}")
+    if kind == "tombstone" and value.replaced_by != trace:
+        raise LabError(where, "is of a run that this one does not replace")
+    if kind == "blob" and not (SHA256.fullmatch(value.sha256) and value.mime in ENDINGS):
+        raise LabError(where, "names no picture or phone state by its sha256")
+    return value
+
+
+class Blobs(Mapping[str, Blob]):
+    """The files below `blobs`, each read when it is wanted and never kept: a run's pictures need not fit in memory."""
+
+    def __init__(self, found: Found, lines: list[BlobLine]) -> None:
+        self._found = found
+        self._lines = {line.sha256: line for line in lines}
+
+    @property
+    def size(self) -> int:
+        """The bytes of all files together, as their lines tell."""
+        return sum(line.size for line in self._lines.values())
+
+    def check(self) -> None:
+        """Reads each file once; `LabError` names one that is not there, or not what its name says."""
+        for sha256 in self._lines:
+            self[sha256]
+
+    def __getitem__(self, sha256: str) -> Blob:
+        line = self._lines[sha256]
+        path = self._found.path / BLOBS / f"{sha256}.{ENDINGS[line.mime]}"
+        check_within(self._found.root, path)
+        data = read_file(path, most=MOST_PICTURE)
+        if len(data) != line.size or hashlib.sha256(data).hexdigest() != sha256:
+            raise LabError(str(path), "is damaged: its bytes are not those that its name promises")
+        return Blob(data, line.mime)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._lines)
+
+    def __len__(self) -> int:
+        return len(self._lines)
+
+
+JSONL = Format(
+    name=NAME,
+    title="hitlab's own",
+    is_run_folder=lambda folder, names: FILE in names,
+    is_file=lambda seen: seen.name == FILE,
+    skips_folder=lambda name: _UNFINISHED.fullmatch(name) is not None,
+    read=read,
+)

@@ -1,0 +1,70 @@
+"""Our own complete format, written: what `jsonl` reads back as it was."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from lab.errors import LabError
+from lab.wire import encode
+from store.formats import Kept, Writer
+from store.formats.jsonl.reader import BLOBS, ENDINGS, FILE, FORMAT, NAME, VERSION, BlobLine, End, Header
+
+
+class _Lines:
+    """Writes lines and counts them."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+        self.count = 0
+
+    def put(self, **kinds: Any) -> None:
+        self._file.write(encode(kinds) + b"\n")
+        self.count += 1
+
+
+def write(runs: Iterable[Kept], out: Path, on_run: Callable[[str], None]) -> None:
+    """Puts each run into a folder of its own, named by its id, its events and pictures one at a time."""
+    for run in runs:
+        folder = out / run.id
+        folder.mkdir()
+        _write(run, folder)
+        on_run(run.id)
+
+
+def _write(run: Kept, folder: Path) -> None:
+    with (folder / FILE).open("xb") as file:
+        lines = _Lines(file)
+        lines.put(run=Header(FORMAT, VERSION, run.id, run.reviewed))
+        for event in run.events():
+            original = run.original(event.seq)
+            lines.put(event=event, **({"original": original} if original else {}))
+        for verdict in run.verdicts:
+            lines.put(verdict=verdict)
+        for review in run.reviews:
+            lines.put(review=review)
+        for clearance in run.clearances:
+            lines.put(clearance=clearance)
+        for stone in run.tombstones:
+            lines.put(tombstone=stone)
+        _write_blobs(run, folder / BLOBS, lines)
+        lines.put(end=End(lines.count))
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _write_blobs(run: Kept, folder: Path, lines: _Lines) -> None:
+    for sha256, blob in run.blobs():
+        if blob.mime not in ENDINGS:
+            raise LabError(f"run {run.id}", f"holds bytes of a kind that this format has no name for ({blob.mime}).")
+        folder.mkdir(exist_ok=True)
+        with (folder / f"{sha256}.{ENDINGS[blob.mime]}").open("xb") as file:
+            file.write(blob.data)
+            file.flush()
+            os.fsync(file.fileno())
+        lines.put(blob=BlobLine(sha256, blob.mime, len(blob.data)))
+
+
+WRITER = Writer(NAME, "hitlab's own, complete", write)

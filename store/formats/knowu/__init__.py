@@ -1,0 +1,1 @@
+"""KnowU-Bench's and MobileWorld's runs, read and written."""

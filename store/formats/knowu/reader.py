@@ -1,0 +1,185 @@
+"""Runs of KnowU-Bench and MobileWorld: folders with `traj.json`, and leaderboard bundles (`*.json`, `*.json.gz`).
+
+Source: `runtime/utils/trajectory_logger.py` and `site/bundle_trajs.py` of those projects. This file finds the runs and
+reads their files; what they mean is in `knowu_run`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from lab.errors import LabError
+from lab.records import Imported
+from lab.turn import Point
+from lab.wire import escape_surrogates, read_json
+from store.formats import SNIFFED, Failed, Format, Found, Known, Seen
+from store.formats.files import beginning, read_within, unpacked
+from store.formats.geometry import point
+from store.formats.knowu.log import read_logs
+from store.formats.knowu.run import NAME, Episode, imported, usual_shape
+
+_BACKUP = re.compile(r"_backup_\d{8}_\d{6}")
+_TASK = re.compile(rb'\{\s*"(?:[^"\\]|\\.)*"\s*:\s*\{')
+_LIST = re.compile(rb"\[\s*\{")
+_STEPS = re.compile(rb'"traj"\s*:\s*\[\s*[\]{]')
+_FIELDS = (b'"task_goal"', b'"action"', b'"token_usage"', b'"result"')
+_SHOT = re.compile(r"-(\d+)\.(?:png|jpe?g)$", re.I)
+
+
+def read(found: Found, known: Callable[[str], bool]) -> Iterator[Imported | Known | Failed]:
+    """The run of a folder, or every run of a bundle."""
+    try:
+        if found.path.is_dir():
+            yield imported(_folder_episode(found), known)
+        else:
+            yield from _bundle(found, known)
+    except LabError as error:
+        yield Failed(str(found.path), error.sentence)
+    except OSError as error:
+        yield Failed(str(found.path), f"{error.filename}: cannot be read ({error.strerror}).")
+
+
+def _folder_episode(found: Found) -> Episode:
+    folder = found.path
+    path = folder / "traj.json"
+    data = read_within(found.root, path)
+    value, notes = read_json(data, str(path))
+    held, field = _held(value, str(path))
+    result_path = folder / "result.txt"
+    result = read_within(found.root, result_path) if result_path.is_file() else None
+    shown = folder.resolve()
+    return Episode(
+        name=escape_surrogates(_BACKUP.sub("", shown.name)),
+        model=escape_surrogates(shown.parent.name) or "unknown",
+        path=escape_surrogates(str(path)),
+        data=data,
+        steps=_list(held.get("traj"), f"{field}.traj", str(path)),
+        field=f"{field}.traj",
+        notes=notes,
+        tokens=held["token_usage"] if held.get("token_usage") is not None else value.get("token_usage"),
+        tools=held.get("tools"),
+        result=escape_surrogates(result.decode("utf-8-sig", "surrogateescape")) if result else None,
+        shots=_shots(folder / "screenshots"),
+        root=found.root,
+        log=read_logs(folder, found.root),
+        shape=_without_steps(value, held),
+    )
+
+
+def _without_steps(value: dict[str, Any], held: dict[str, Any]) -> Any:
+    """The file as it is built, an empty list in the place of its steps."""
+    bare = {**held, "traj": []} if isinstance(held.get("traj"), list) else held
+    return {key: bare if one is held else one for key, one in value.items()}
+
+
+def _held(value: Any, what: str) -> tuple[dict[str, Any], str]:
+    """The one episode of a traj.json and its key: `{}` before the first step, and other keys may stand beside it."""
+    if not isinstance(value, dict):
+        raise LabError(what, "holds no mapping of fields")
+    if not value:
+        return {}, "0"
+    key = "0" if "0" in value else next((k for k, v in value.items() if isinstance(v, dict) and "traj" in v), None)
+    if key is None or not isinstance(value[key], dict):
+        raise LabError(what, "field 0: not there; it holds no run")
+    return value[key], key
+
+
+def _shots(folder: Path) -> dict[int, Path]:
+    """Screenshots by step number, from names that end in `-<step>.png`."""
+    if not folder.is_dir():
+        return {}
+    named = ((found, path) for path in sorted(folder.iterdir()) if (found := _SHOT.search(path.name)))
+    return {int(found[1]): path for found, path in named}
+
+
+def _bundle(found: Found, known: Callable[[str], bool]) -> Iterator[Imported | Known | Failed]:
+    path = found.path
+    value, notes = read_json(unpacked(path), str(path))
+    if not isinstance(value, dict):
+        raise LabError(str(path), "holds no mapping of tasks")
+    meta = value.get("_meta")
+    model = escape_surrogates(re.sub(r"\.json(\.gz)?$", "", path.name))
+    for name, held in value.items():
+        if name.startswith("_") or name == "token_usage":
+            continue
+        try:
+            if not isinstance(held, dict) or "traj" not in held:
+                raise LabError(str(path), f"field {name}: is no run")
+            episode = Episode(
+                name=model if name == "0" else name,
+                model=model,
+                path=escape_surrogates(str(path)),
+                data=msgspec.json.encode(held, order="deterministic"),
+                steps=_list(held.get("traj"), f"{name}.traj", str(path)),
+                field=f"{name}.traj",
+                notes=notes,
+                tokens=held.get("token_usage"),
+                tools=held.get("tools"),
+                result=held.get("result") if isinstance(held.get("result"), str) else None,
+                size=_meta_size(meta),
+                shape=_as_folder(held),
+            )
+            yield imported(episode, known)
+        except LabError as error:
+            yield Failed(f"{path}#{name}", error.sentence)
+
+
+def _as_folder(held: dict[str, Any]) -> dict[str, Any]:
+    """What the folder of a bundle's run would hold without its steps; its result stands in a file of its own there."""
+    own = {key: one for key, one in held.items() if key not in ("traj", "token_usage", "result", "tools")}
+    usual = usual_shape(held.get("tools"), held.get("token_usage"))
+    return {"0": {**usual["0"], **own}}
+
+
+def _meta_size(meta: Any) -> Point | None:
+    if not isinstance(meta, dict):
+        return None
+    size = point(meta.get("original_width"), meta.get("original_height"))
+    return size if size is not None and min(size) > 0 else None
+
+
+def _list(value: Any, field: str, what: str) -> list[Any]:
+    if value is None:
+        return []
+    if not isinstance(value, list):
+        raise LabError(what, f"field {field}: is no list of steps")
+    for i, step in enumerate(value):
+        if not isinstance(step, dict):
+            raise LabError(what, f"field {field}[{i}]: is no step")
+    return value
+
+
+def _is_bundle(seen: Seen) -> bool:
+    """A mapping of tasks to mappings with a list of steps; `traj` alone is a field of other programs, too."""
+    if not seen.name.endswith((".json", ".json.gz")) or not _TASK.match(seen.opening):
+        return False
+    return _STEPS.search(seen.opening) is not None and any(field in seen.opening for field in _FIELDS)
+
+
+def _is_run_folder(folder: Path, names: set[str]) -> bool:
+    """A folder with a `traj.json`, but for another program's, which holds a list; what cannot be looked into counts."""
+    if "traj.json" not in names:
+        return False
+    path = folder / "traj.json"
+    if path.is_symlink() or not path.is_file():
+        return True
+    try:
+        opening = beginning(path, SNIFFED).lstrip(b"\xef\xbb\xbf \t\r\n")
+    except LabError:
+        return True
+    return not _LIST.match(opening)
+
+
+KNOWU = Format(
+    name=NAME,
+    title="KnowU-Bench and MobileWorld",
+    is_run_folder=_is_run_folder,
+    is_file=_is_bundle,
+    skips_folder=lambda name: "_backup_" in name,
+    read=read,
+)

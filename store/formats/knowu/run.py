@@ -1,0 +1,250 @@
+"""One run of KnowU-Bench or MobileWorld as events.
+
+Screenshot k is what the agent saw before action k. A question is the text of step k; its reply stands at step k+1,
+or, where the run ended with the question, only in the thread log. How a run ends here: completed where its last
+action says so, failed where that was unusable output or it holds no steps, budget where the source scored it although
+its agent had not finished, stopped where there is no result either. The log's times bear no zone, so no event has a
+time of day; `ms` counts from the first step, and `extra.log_time` keeps the log's own words.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+
+from lab.records import Imported, Verdict, imported_id, numbered
+from lab.task import Actor, Task
+from lab.trace import Answered, AnyEvent, Asked, DeviceInfo, Ended, Source, Started, Step
+from lab.turn import Observation, Point, Proposed, Question, Reply, Usage
+from store.formats import Known
+from store.formats.knowu.actions import BROKEN, ENDING, WIDTH, action_of, thought_of
+from store.formats.knowu.log import ThreadLog
+from store.formats.pictures import Pictures
+
+NAME = "knowu"
+BUDGET = 50
+"""The most steps of a run unless told otherwise; no run says what it was told."""
+
+_USER = Actor("model", "user-simulator")
+KEYS = ("task_goal", "step", "prediction", "action", "ask_user_response", "tool_call")
+"""A step's fields, in the order in which the logger writes them."""
+
+ADDED = frozenset({"field_order", "log_time", "missing", "screenshot", "tools", "token_usage"})
+"""What `extra` holds beside a step's own fields. `field_order` are its fields where those are not the usual ones in
+order, `tools` (of the first step) and `token_usage` (of the last) those of the run."""
+
+SHAPE = "source"
+"""The verdict that keeps how a `traj.json` was built where it was not as usual: the file, its steps left out."""
+_RESULT = re.compile(r"\s*score:\s*([^\n]*)\n?(?:\s*reason:\s?(.*))?", re.S)
+_DECISION = re.compile(r"<decision>\s*(accept|reject)\s*</decision>", re.I)
+_FEW = 3
+
+
+class Episode(NamedTuple):
+    """One run as its source holds it, before it becomes events."""
+
+    name: str
+    model: str
+    path: str
+    data: bytes
+    steps: list[Any]
+    field: str
+    """Where `steps` stands in its file, for messages."""
+    notes: list[tuple[str, str]]
+    tokens: Any = None
+    tools: Any = None
+    result: str | None = None
+    size: Point | None = None
+    shots: dict[int, Path] = {}
+    root: Path = Path()
+    log: ThreadLog = ThreadLog({}, {})
+    shape: Any = None
+    """The whole of `traj.json` without its steps."""
+
+    @property
+    def id(self) -> str:
+        """From the task's name and the source's bytes; with few words of a model in them two models' runs could
+        be the same bytes (all failed runs begin alike), so then the model's name counts, too."""
+        said = sum(bool(step.get("prediction")) for step in self.steps if isinstance(step, dict))
+        names = (self.name,) if said >= _FEW else (self.name, self.model)
+        return imported_id(NAME, b"\0".join([*(name.encode() for name in names), self.data]))
+
+
+def imported(episode: Episode, known: Callable[[str], bool]) -> Imported | Known:
+    """A run as events numbered from 0, its pictures and its verdict; `Known` where `known` says so of its id."""
+    id = episode.id
+    if known(id):
+        return Known(id, episode.path)
+    images = Pictures(episode.root)
+    events: list[AnyEvent] = []
+    for i in range(len(episode.steps)):
+        events.extend(_turn(episode, i, images))
+    score, verdict = _result(episode.result)
+    verdicts = [verdict] if verdict else []
+    if json.dumps(episode.shape) != json.dumps(usual_shape(episode.tools, episode.tokens if episode.steps else None)):
+        verdicts.append(Verdict(SHAPE, extra={"traj.json": episode.shape}))
+    started = _started(episode, id, events)
+    return Imported(numbered([started, *events, _ended(episode, score, verdict)]), images, verdicts)
+
+
+def usual_shape(tools: Any, tokens: Any) -> dict[str, Any]:
+    """A `traj.json` without its steps, as the logger builds it."""
+    return {"0": {"tools": tools, "traj": [], "token_usage": tokens}}
+
+
+def _started(episode: Episode, id: str, events: list[AnyEvent]) -> Started:
+    name, _, profile = episode.name.partition("@")
+    seen = next((e.before.size for e in events if isinstance(e, Step) and e.before.size), None)
+    return Started(
+        trace=id,
+        ms=episode.log.ms(min(episode.log.times, default=0)),
+        task=Task(id=name, kind="general", instruction=_goal(episode), persona=profile, budget=BUDGET),
+        agent=Actor("model", episode.model),
+        user=_USER if any(isinstance(event, Asked) for event in events) else None,
+        device=DeviceInfo(size=seen),
+        source=Source(NAME, episode.path, hashlib.sha256(episode.data).hexdigest(), episode.model),
+    )
+
+
+def _turn(episode: Episode, i: int, images: Pictures) -> Iterator[AnyEvent]:
+    """The events of one step; a question stands before it, and its reply where there is one."""
+    step = episode.steps[i]
+    number = step["step"] if type(step.get("step")) is int else i + 1
+    extra = _extra(episode, i, number)
+    before = _before(episode, number, images, extra)
+    prediction = step.get("prediction")
+    said = prediction if isinstance(prediction, str) else None
+    proposed = Proposed(
+        action=action_of(step.get("action"), before.size[0] if before.size else WIDTH),
+        thought=thought_of(said) if said else "",
+        raw=said,
+    )
+    ms = episode.log.ms(number)
+    question, reply = _dialogue(episode, i, number, proposed)
+    if question:
+        yield Asked(index=i, question=question, proposed=proposed, before=before, ms=ms)
+    if reply:
+        yield Answered(index=i, reply=reply, ms=ms)
+    yield Step(index=i, proposed=proposed, before=before, question=question, reply=reply, extra=extra, ms=ms)
+
+
+def _dialogue(episode: Episode, i: int, number: int, proposed: Proposed) -> tuple[Question | None, Reply | None]:
+    if proposed.action.kind != "ask_user":
+        return None, None
+    question = Question(f"q{i}", "ask", proposed.action.text or "")
+    after = episode.steps[i + 1].get("ask_user_response") if i + 1 < len(episode.steps) else None
+    text = after if isinstance(after, str) else episode.log.replies.get(number)
+    if text is None:
+        return question, None
+    found = _DECISION.search(text)
+    decision: Any = found[1].lower() if found else None
+    return question, Reply(question.id, text, _USER, decision=decision)
+
+
+def _extra(episode: Episode, i: int, number: int) -> dict[str, Any]:
+    """The source's own fields that have no place in a step; the first and last one also bear the run's."""
+    step = episode.steps[i]
+    usual = tuple(step) == KEYS
+    extra = {} if usual else {key: value for key, value in step.items() if key not in KEYS}
+    if type(step.get("step")) is not int or step["step"] != i + 1:
+        extra["step"] = step.get("step")
+    if step.get("tool_call") is not None:
+        extra["tool_call"] = step["tool_call"]
+    for key in ("task_goal", "prediction"):
+        if step.get(key) is not None and (
+            not isinstance(step[key], str) or (key == "task_goal" and step[key] != _goal(episode))
+        ):
+            extra[key] = step[key]
+    if _asked_before(episode, i) is not isinstance(step.get("ask_user_response"), str):
+        # Told apart from a reply that stands only in the log, so that this one can be written as it was.
+        extra["ask_user_response"] = step.get("ask_user_response")
+    if not usual and list(step) != [*KEYS, *(key for key in step if key not in KEYS and key not in ADDED)]:
+        extra["field_order"] = list(step)
+    if i == 0 and episode.tools is not None and "tools" not in step:
+        extra["tools"] = episode.tools
+    if i == len(episode.steps) - 1 and episode.tokens is not None and "token_usage" not in step:
+        extra["token_usage"] = episode.tokens
+    if number in episode.log.times:
+        extra["log_time"] = episode.log.times[number]
+    here = f"{episode.field}[{i}]."
+    missing = [[place[len(here) :], stood] for place, stood in episode.notes if place.startswith(here)]
+    if missing:
+        extra["missing"] = missing
+    return extra
+
+
+def _goal(episode: Episode) -> str:
+    goal = episode.steps[0].get("task_goal") if episode.steps else None
+    return goal if isinstance(goal, str) else ""
+
+
+def _asked_before(episode: Episode, i: int) -> bool:
+    """True where the step before asked a question."""
+    earlier = episode.steps[i - 1].get("action") if i else None
+    return isinstance(earlier, dict) and earlier.get("action_type") == "ask_user"
+
+
+def _before(episode: Episode, number: int, images: Pictures, extra: dict[str, Any]) -> Observation:
+    seen = images.seen(episode.shots.get(number), extra)
+    return seen if seen.image else Observation(size=episode.size)
+
+
+def result_text(score: float, reason: str) -> str:
+    """A `result.txt` as the runner writes it."""
+    return f"score: {score}\nreason: {reason}"
+
+
+def _result(text: str | None) -> tuple[float | None, Verdict | None]:
+    """The score and the verdict of `score: <float>` and `reason: <text>`; other words are kept beside it."""
+    score, verdict = _judged(text)
+    if verdict is not None and text != (None if score is None else result_text(score, verdict.reason)):
+        verdict = msgspec.structs.replace(verdict, extra={**verdict.extra, "text": text})
+    return score, verdict
+
+
+def _judged(text: str | None) -> tuple[float | None, Verdict | None]:
+    if not text or not text.strip():
+        return None, None
+    found = _RESULT.match(text)
+    if not found:
+        return None, Verdict("result", reason=text.strip())
+    try:
+        score = float(found[1])
+    except ValueError:
+        score = float("nan")
+    reason = (found[2] or "").strip()
+    if not 0 <= score <= 1:
+        return None, Verdict("result", reason=reason, extra={"score": found[1].strip()})
+    return score, Verdict("result", score, reason)
+
+
+def _ended(episode: Episode, score: float | None, verdict: Verdict | None) -> Ended:
+    usage = _usage(episode.tokens)
+    if not episode.steps:
+        return Ended(status="failed", score=score, reason="the source holds no steps", usage=usage)
+    action = episode.steps[-1].get("action")
+    kind = str(action.get("action_type")) if isinstance(action, dict) else ""
+    reason = verdict.reason if verdict else ""
+    if kind in ENDING:
+        reason = reason or ("" if verdict else "the source holds no result")
+        return Ended(status="completed", score=score, reason=reason, usage=usage)
+    if kind in BROKEN:
+        return Ended(status="failed", score=score, reason=reason or str(action.get("text") or kind), usage=usage)
+    if verdict:
+        return Ended(status="budget", score=score, reason=reason, usage=usage)
+    return Ended(status="stopped", score=score, reason="the source holds no result", usage=usage)
+
+
+def _usage(tokens: Any) -> Usage | None:
+    """The tokens of the whole run, all that the logger keeps; None where it kept none."""
+    if not isinstance(tokens, dict):
+        return None
+    names = ("prompt_tokens", "completion_tokens", "cached_tokens")
+    counts = {name: tokens[name] for name in names if type(tokens.get(name)) is int}
+    return Usage(**counts) if counts else None

@@ -1,0 +1,119 @@
+"""Steps as KnowU-Bench's and MobileWorld's logger writes them: what `knowu_run` read, as it stood, and others' runs.
+
+A reply stands in the step after its question, so that of a run's last question only in its log.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from lab.trace import Ended, Step
+from lab.turn import Action, Reply, Usage
+from store.formats.geometry import opposite, way_of
+from store.formats.knowu.run import ADDED, KEYS
+
+_SAME = ("navigate_home", "navigate_back", "keyboard_enter", "wait")
+_POINTED = ("click", "double_tap", "long_press")
+
+
+def steps_of(steps: Sequence[Step], goal: str, *, own: bool) -> list[dict[str, Any]]:
+    """`traj` of a run; `own`: it came from this format, and each step is written as it was read."""
+    written = []
+    for i, step in enumerate(steps):
+        reply = steps[i - 1].reply if i else None
+        written.append(_own_step(step, goal, reply) if own else _step(step, goal, reply))
+    return written
+
+
+def _own_step(step: Step, goal: str, reply: Reply | None) -> dict[str, Any]:
+    extra = step.extra
+    usual = {
+        "task_goal": goal,
+        "step": step.index + 1,
+        "prediction": step.proposed.raw,
+        "action": step.proposed.action.raw,
+        "ask_user_response": reply.text if reply else None,
+        "tool_call": None,
+    }
+    keys = extra.get("field_order") or [*KEYS, *(key for key in extra if key not in KEYS and key not in ADDED)]
+    return {key: extra[key] if key in extra else usual.get(key) for key in keys}
+
+
+def _step(step: Step, goal: str, reply: Reply | None) -> dict[str, Any]:
+    action = written_action(step.action) if step.action else {"action_type": "unknown", "text": "rejected, not done"}
+    return {
+        "task_goal": goal,
+        "step": step.index + 1,
+        "prediction": _prediction(step, action),
+        "action": action,
+        "ask_user_response": said(reply) if reply else None,
+        "tool_call": None,
+    }
+
+
+def said(reply: Reply) -> str:
+    """A reply's text, with the tag by which the benchmark's scripts know a decision."""
+    if reply.decision is None or "<decision>" in reply.text:
+        return reply.text
+    return f"{reply.text}\n<decision>{reply.decision}</decision>".lstrip("\n")
+
+
+def _prediction(step: Step, action: dict[str, Any]) -> str | None:
+    if step.proposed.raw is not None or not step.proposed.thought:
+        return step.proposed.raw
+    return f"Thought: {step.proposed.thought}\nAction: {json.dumps(action, ensure_ascii=False)}"
+
+
+def written_action(action: Action) -> dict[str, Any]:
+    """An action in the benchmark's words, in pixels; what it has no word for is `unknown`, with ours as its text."""
+    kind = action.kind
+    if kind in _SAME:
+        return {"action_type": kind}
+    if kind in _POINTED and action.at:
+        return {"action_type": kind, **_at(action)}
+    if kind in ("drag", "swipe") and action.at and action.to:
+        (x, y), (to_x, to_y) = action.at, action.to
+        return {"action_type": "drag", "start_x": x, "start_y": y, "end_x": to_x, "end_y": to_y}
+    way = action.direction or (way_of(action.vector) if action.vector else None)
+    if kind in ("scroll", "swipe") and way:
+        if kind == "scroll" and action.direction is None:
+            way = opposite(way)
+        return {"action_type": kind, **_at(action), "direction": way}
+    match kind:
+        case "input_text":
+            return {"action_type": kind, **_at(action), "text": action.text or ""}
+        case "answer" | "ask_user":
+            return {"action_type": kind, "text": action.text or ""}
+        case "open_app" if action.app or action.text:
+            return {"action_type": kind, "app_name": action.app or action.text}
+        case "status":
+            if action.status == "complete":
+                return {"action_type": "finished"}
+            return {"action_type": kind, "goal_status": action.status or "unknown"}
+    return {"action_type": "unknown", "text": kind if action.text is None else f"{kind}: {action.text}"}
+
+
+def _at(action: Action) -> dict[str, int]:
+    return {"x": action.at[0], "y": action.at[1]} if action.at else {}
+
+
+def tokens_of(steps: Sequence[Step], ended: Ended | None, *, own: bool) -> dict[str, int] | None:
+    """`token_usage` of a run, its four counts; None where nobody counted."""
+    if own:
+        kept: dict[str, int] | None = steps[-1].extra.get("token_usage") if steps else None
+        return kept
+    total = ended.usage if ended else None
+    for step in steps if total is None else ():
+        usage = step.proposed.usage
+        total = usage if total is None else total.plus(usage or Usage(tries=0))
+    if total is None:
+        return None
+    prompt, completion = total.prompt_tokens or 0, total.completion_tokens or 0
+    return {
+        "completion_tokens": completion,
+        "prompt_tokens": prompt,
+        "cached_tokens": total.cached_tokens or 0,
+        "total_tokens": prompt + completion,
+    }

@@ -1,0 +1,168 @@
+"""Runs written as KnowU-Bench's and MobileWorld's logger does: `<agent>/<Task>[@<profile>]/`.
+
+An agent's folder is a log root that the benchmarks' viewer and scripts take. What came from this format is written as
+it was, a bundle's run in this layout, too. A second run of a task by the same agent (an attempt, a fork) goes into
+`<agent>.2/`, so that each log root holds a task once, as the scripts count. A run that nobody scored has no
+`result.txt`. Left out are marked screenshots (the viewer shows the others where there are none), the screen after the
+last action, trees, and times below a second.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Callable, Iterable, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from lab.records import Verdict
+from lab.trace import AnyEvent, Ended, Started, Step
+from lab.wire import unescape_surrogates
+from store.formats import Kept, Writer
+from store.formats.knowu.run import NAME, SHAPE, result_text, usual_shape
+from store.formats.knowu.steps import said, steps_of, tokens_of
+
+_LONGEST = 80
+_UNSAFE = re.compile(r"[^\w .+=,()-]")
+_LONE = re.compile("[\ud800-\udfff]")
+
+
+def write(runs: Iterable[Kept], out: Path, on_run: Callable[[str], None]) -> None:
+    """Puts each run into a folder of its own below its agent's."""
+    taken: set[str] = set()
+    for run in runs:
+        events = list(run.events())
+        first = events[0]
+        assert isinstance(first, Started)
+        folder = out / _place(first, taken)
+        folder.mkdir(parents=True)
+        _write(run, first, events, folder)
+        on_run(run.id)
+
+
+def _place(first: Started, taken: set[str]) -> Path:
+    """A folder that no other run has, also where names that differ in case only are the same."""
+    profile = first.task.persona or (first.persona.id if first.persona else "")
+    task = _safe(first.task.id) + (f"@{_safe(profile)}" if profile else "")
+    agent = _safe(first.agent.id)
+    count = 1
+    while True:
+        place = Path(agent if count == 1 else f"{agent}.{count}") / task
+        if str(place).casefold() not in taken:
+            taken.add(str(place).casefold())
+            return place
+        count += 1
+
+
+def _safe(name: str) -> str:
+    """A stranger's name as one that any file system takes, and that no reader passes over."""
+    safe = _UNSAFE.sub("_", name).replace("_backup_", "_backup-")[:_LONGEST]
+    while len(safe.encode()) > _LONGEST:
+        safe = safe[:-1]
+    return safe.strip(" ").strip(".") or "_"
+
+
+def _write(run: Kept, first: Started, events: Sequence[AnyEvent], folder: Path) -> None:
+    steps = [event for event in events if isinstance(event, Step)]
+    ended = next((event for event in events if isinstance(event, Ended)), None)
+    own = first.source is not None and first.source.format == NAME
+    verdicts = run.verdicts if own else []
+    traj = _traj(first, steps, ended, verdicts, own=own)
+    _put(folder / "traj.json", _json(traj))
+    result = _result(ended, verdicts, own=own)
+    if result is not None:
+        _put(folder / "result.txt", _bytes(result))
+    log = _log(steps)
+    if log:
+        _put(folder / "thread_0.log", _bytes(log))
+    _write_screens(run, steps, folder)
+
+
+def _traj(
+    first: Started, steps: Sequence[Step], ended: Ended | None, verdicts: Sequence[Verdict], *, own: bool
+) -> dict[str, Any]:
+    tools = steps[0].extra.get("tools") if own and steps else None
+    kept = next((verdict.extra["traj.json"] for verdict in verdicts if verdict.name == SHAPE), None)
+    value: dict[str, Any] = usual_shape(tools, tokens_of(steps, ended, own=own)) if kept is None else kept
+    written = steps_of(steps, first.task.instruction, own=own)
+    holder = "0" if "0" in value else next((k for k, v in value.items() if isinstance(v, dict) and "traj" in v), None)
+    if holder is None or not written:
+        return value
+    return {key: {**one, "traj": written} if key == holder else one for key, one in value.items()}
+
+
+def _json(value: Any) -> bytes:
+    """As the logger writes it; a lone surrogate, which no file can hold, is written as an escape."""
+    text = unescape_surrogates(json.dumps(value, indent=4, ensure_ascii=False))
+    return _LONE.sub(lambda found: f"\\u{ord(found[0]):04x}", text).encode()
+
+
+def _result(ended: Ended | None, verdicts: Sequence[Verdict], *, own: bool) -> str | None:
+    if not own:
+        return None if ended is None or ended.score is None else result_text(float(ended.score), ended.reason)
+    verdict = next((verdict for verdict in verdicts if verdict.name == "result"), None)
+    if verdict is None:
+        return None
+    text: str = verdict.extra.get("text") or result_text(float(verdict.value or 0), verdict.reason)
+    return text
+
+
+def _bytes(text: str) -> bytes:
+    plain = unescape_surrogates(text)
+    try:
+        return plain.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        return plain.encode("utf-8", "replace")
+
+
+def _log(steps: Sequence[Step]) -> str:
+    """Each step's time in the logger's form, and the reply that no step after it bears; empty without times."""
+    lines = []
+    for step in steps:
+        number, time = _number(step), _time(step)
+        if time is None:
+            continue
+        head = f"{time} | DEBUG    | hitlab:export:0 | container: none | "
+        lines.append(f"{head}Screenshot captured in step {number}")
+        after = steps[step.index + 1] if step.index + 1 < len(steps) else None
+        if step.reply and (after is None or after.extra.get("ask_user_response", "") is None):
+            lines.append(f"{head}ask_user_response: {said(step.reply)}")
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _number(step: Step) -> int:
+    number = step.extra.get("step")
+    return number if type(number) is int else step.index + 1
+
+
+def _time(step: Step) -> str | None:
+    """When a step was, to the second: as its log had it, else in UTC."""
+    told = step.extra.get("log_time") or step.started or step.at
+    try:
+        return datetime.fromisoformat(told).strftime("%Y-%m-%d %H:%M:%S")
+    except (TypeError, ValueError):
+        return None
+
+
+def _write_screens(run: Kept, steps: Sequence[Step], folder: Path) -> None:
+    names: dict[str, list[str]] = {}
+    for step in steps:
+        if step.before.image:
+            names.setdefault(step.before.image, []).append(f"{folder.name}-0-{_number(step)}.png")
+    screens = folder / "screenshots"
+    screens.mkdir()
+    for sha256, blob in run.blobs():
+        for name in names.get(sha256, ()):
+            _put(screens / name, blob.data)
+
+
+def _put(path: Path, data: bytes) -> None:
+    with path.open("xb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+WRITER = Writer(NAME, "KnowU-Bench and MobileWorld", write)

@@ -1,0 +1,1 @@
+"""Label Studio's tasks, written."""

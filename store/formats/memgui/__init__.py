@@ -1,0 +1,1 @@
+"""MemGUI-Bench's and SPA-Bench's sessions."""

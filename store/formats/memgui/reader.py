@@ -1,0 +1,131 @@
+"""Sessions of MemGUI-Bench and SPA-Bench: every folder with a log.json is one attempt of one agent at one task.
+
+Layout: `session-<id>/<task>/<Agent>/attempt_<n>/log.json`, in SPA-Bench `session-<id>/<task>/<Agent>/log.json`, with
+`<i>.png` beside it (the screen before step i + 1) and the session's `results.csv` above. Source: `framework/utils.py`
+and `memgui_eval` of MemGUI-Bench, `framework` of SPA-Bench. This file finds and reads the files; what they mean is in
+`memgui_run`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from lab.errors import LabError
+from lab.records import Imported
+from lab.wire import Read, escape_surrogates, read_json
+from store.formats import SNIFFED, Failed, Format, Found, Known
+from store.formats.draft import run_id
+from store.formats.files import beginning, read_within
+from store.formats.memgui.run import BESIDE, NAME, Attempt, imported
+from store.formats.memgui.table import row_of
+
+_ATTEMPT = re.compile(r"attempt_(\d{1,6})")
+_SHOT = re.compile(r"(\d{1,6})\.(?:png|jpe?g)", re.I)
+_MARKS = (b'"action"', b'"raw_action"', b'"action_output"', b'"prompt_tokens"', b'"finish_signal"')
+
+
+def read(found: Found, known: Callable[[str], bool]) -> Iterator[Imported | Known | Failed]:
+    """The one run of a folder."""
+    try:
+        yield _attempt(found, known)
+    except LabError as error:
+        yield Failed(str(found.path), error.sentence)
+    except OSError as error:
+        yield Failed(str(found.path), f"{error.filename}: cannot be read ({error.strerror}).")
+
+
+def _attempt(found: Found, known: Callable[[str], bool]) -> Imported | Known:
+    path = found.path / "log.json"
+    data = read_within(found.root, path)
+    task, agent, attempt = _named(found.path)
+    id = run_id(NAME, f"{task}/{agent}/{attempt}", data)
+    if known(id):
+        return Known(id, escape_surrogates(str(path)))
+    log, notes = _listed(read_json(data, str(path)), str(path))
+    unread: dict[str, str] = {}
+    try:
+        row = row_of(found.root, found.path, task)
+    except LabError as error:
+        row = None
+        unread["results.csv"] = error.message
+    return imported(
+        Attempt(
+            id=id,
+            task=task,
+            agent=agent,
+            attempt=attempt,
+            path=escape_surrogates(str(path)),
+            data=data,
+            log=log,
+            notes=notes,
+            beside=_beside(found, unread),
+            unread=unread,
+            row=row,
+            shots=_shots(found.path),
+            root=found.root,
+        )
+    )
+
+
+def _named(folder: Path) -> tuple[str, str, int]:
+    """Task, agent and attempt, from the names of the folder and those above it."""
+    here = folder.resolve()
+    numbered = _ATTEMPT.fullmatch(here.name)
+    agent = here.parent if numbered else here
+    names = escape_surrogates(agent.parent.name), escape_surrogates(agent.name)
+    return *names, int(numbered[1]) if numbered else 1
+
+
+def _listed(read: Read, what: str) -> tuple[list[dict[str, Any]], list[tuple[str, str]]]:
+    if not isinstance(read.value, list):
+        raise LabError(what, "holds no list of steps")
+    for i, step in enumerate(read.value):
+        if not isinstance(step, dict):
+            raise LabError(what, f"field [{i}]: is no step")
+    return read.value, read.notes
+
+
+def _beside(found: Found, unread: dict[str, str]) -> dict[str, Any]:
+    """What the other files of the attempt hold, by name; why one could not be read is put into `unread`."""
+    held: dict[str, Any] = {}
+    for name in BESIDE:
+        path = found.path / f"{name}.json"
+        if not path.is_file():
+            continue
+        try:
+            held[name] = read_json(read_within(found.root, path), str(path)).value
+        except LabError as error:
+            unread[path.name] = escape_surrogates(error.message)
+    return held
+
+
+def _shots(folder: Path) -> dict[int, Path]:
+    """The screens by the number in their name."""
+    named = ((match, path) for path in sorted(folder.iterdir()) if (match := _SHOT.fullmatch(path.name)))
+    return {int(match[1]): path for match, path in named}
+
+
+def _is_run_folder(folder: Path, names: set[str]) -> bool:
+    """Whether the folder's own log.json begins as these benchmarks' do: a list of steps that tell their action."""
+    path = folder / "log.json"
+    if "log.json" not in names or not path.is_file():
+        return False
+    try:
+        opening = beginning(path, SNIFFED).lstrip(b"\xef\xbb\xbf \t\r\n")
+    except LabError:
+        return False
+    if not opening.startswith(b"["):
+        return False
+    return b'"total_steps"' in opening or (b'"step"' in opening and any(mark in opening for mark in _MARKS))
+
+
+MEMGUI = Format(
+    name=NAME,
+    title="MemGUI-Bench and SPA-Bench",
+    is_run_folder=_is_run_folder,
+    is_file=lambda seen: False,
+    read=read,
+)

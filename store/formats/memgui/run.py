@@ -1,0 +1,307 @@
+"""One attempt of MemGUI-Bench or SPA-Bench as events.
+
+The log's last element sums the run up; its `total_steps` is one less than the actions. `Ended.usage.seconds` is
+`elapsed_time_exec`, the time from the first step to the last (what came before, `elapsed_time_initial`, stays in the
+verdict *source*). Some agents log the tokens of all steps so far at each step; these are taken apart again. How a run
+ends: completed where the agent said that it was done, failed where error.json or the exit code say so, budget where it
+ran into its step limit, stopped where the log has no summary.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+
+from lab.records import Imported, Verdict
+from lab.task import Actor, Task
+from lab.turn import Action, Usage
+from store.formats.draft import Draft
+from store.formats.geometry import number
+from store.formats.memgui.actions import action_of, space_of
+from store.formats.memgui.table import Row, verdicts
+from store.formats.pictures import Pictures
+
+NAME = "memgui"
+BESIDE = (
+    "evaluation_summary", "final_decision", "irr_analysis", "badcase_analysis", "self_reflection",
+    "long_term_memory", "model_call_stats", "error",
+)  # fmt: skip
+"""The files beside log.json that are read; detailed_model_logs.json is megabytes of pictures and is not."""
+
+_JUDGED = (
+    ("evaluation_summary", "evaluation", "final_result", "final_reason"),
+    ("final_decision", "final_decision", "decision", "reason"),
+    ("irr_analysis", "irr", "irr_percentage", "analysis_reason"),
+    ("badcase_analysis", "badcase", "category", "analysis_reason"),
+    ("self_reflection", "self_reflection", "judgment", "reason"),
+)
+"""File, verdict, and the fields that are the verdict's value and reason."""
+
+_WHYS = ("evaluation", "final_decision", "results.csv")
+_OURS = {"step", "thought", "raw_response", "raw_action", "prompt_tokens", "completion_tokens"}
+_RAWS = ("raw_response", "action_output", "response", "action_gen_response")
+_THOUGHT = re.compile(
+    r"^[ \t]*(?:#+\s*)?(?:Thoughts?|Reason)\s*(?:#+|[:：])\s*(.*?)\s*(?:^[ \t]*(?:#+\s*)?(?:Action|Summary)\b|\Z)",
+    re.S | re.M,
+)
+_UNDONE = ("Invalid action", "No action matched")
+_LEAST = 30
+_HEAVY = 256 * 1024
+"""Bytes of a step's field beyond which it is left out: prompts with pictures in them."""
+
+
+class Attempt(NamedTuple):
+    """One run as its source holds it; `beside` holds what its other files said, `shots` its screens by number."""
+
+    id: str
+    task: str
+    agent: str
+    attempt: int
+    path: str
+    data: bytes
+    log: list[dict[str, Any]]
+    notes: list[tuple[str, str]]
+    beside: dict[str, Any]
+    unread: dict[str, str]
+    row: Row | None
+    shots: dict[int, Path]
+    root: Path
+
+    @property
+    def steps(self) -> list[dict[str, Any]]:
+        return [step for step in self.log if not _is_summary(step)]
+
+    @property
+    def summary(self) -> dict[str, Any]:
+        return next((step for step in reversed(self.log) if _is_summary(step)), {})
+
+    def held(self, name: str) -> dict[str, Any]:
+        """What the file of that name held, where it held a mapping."""
+        value = self.beside.get(name)
+        return value if isinstance(value, dict) else {}
+
+
+def imported(of: Attempt) -> Imported:
+    """A run as events, its pictures and all that its source says of it."""
+    pictures = Pictures(of.root)
+    session = of.row.session.name.removeprefix("session-") if of.row else ""
+    draft = Draft(
+        of.id,
+        _task(of),
+        Actor("model", of.agent),
+        format=NAME,
+        path=of.path,
+        data=of.data,
+        model=session,
+        images=pictures,
+        attempt=of.attempt,
+    )
+    usages = _usages(of)
+    space = space_of(of.steps)
+    places = [place for place, step in enumerate(of.log) if not _is_summary(step)]
+    for i, (place, step) in enumerate(zip(places, of.steps, strict=True)):
+        extra = _extra(step, i)
+        here = f"[{place}]."
+        missing = [[where[len(here) :], stood] for where, stood in of.notes if where.startswith(here)]
+        if missing:
+            extra["missing"] = missing
+        _step(draft, of, i, step, usages[i], space, pictures, extra)
+    score = _judge(draft, of)
+    _end(draft, of, usages, score, pictures)
+    return draft.imported()
+
+
+def _task(of: Attempt) -> Task:
+    row = of.row
+    said = of.held("evaluation_summary").get("task_description")
+    return Task(
+        id=of.task,
+        kind="general",
+        instruction=(row.instruction if row else "") or (said.strip() if isinstance(said, str) else ""),
+        budget=max(_LEAST, len(of.steps)),
+        apps=row.apps if row else (),
+        golden_steps=row.golden_steps if row else None,
+        traits=row.traits if row else {},
+    )
+
+
+def _raw(step: dict[str, Any]) -> str | None:
+    return next((step[name] for name in _RAWS if isinstance(step.get(name), str)), None)
+
+
+def _extra(step: dict[str, Any], i: int) -> dict[str, Any]:
+    """The source's own fields that have no place in a step, verbatim."""
+    raw = _raw(step)
+    extra = {k: v for k, v in step.items() if k not in _OURS and v is not None and v != raw}
+    for name in ("thought", "raw_response"):
+        if step.get(name) is not None and not isinstance(step[name], str):
+            extra[name] = step[name]
+    if step.get("raw_action") is None:
+        extra.pop("action", None)
+    heavy = {name: size for name, held in extra.items() if (size := len(msgspec.json.encode(held))) > _HEAVY}
+    for name in heavy:
+        del extra[name]
+    if heavy:
+        extra["left_out"] = heavy
+    if step.get("step") != i + 1 and "step" in step:
+        extra["step"] = step["step"]
+    return extra
+
+
+def _step(
+    draft: Draft,
+    of: Attempt,
+    i: int,
+    step: dict[str, Any],
+    usage: Usage | None,
+    space: str | None,
+    pictures: Pictures,
+    extra: dict[str, Any],
+) -> None:
+    raw = _raw(step)
+    before = pictures.seen(of.shots.get(_numbered(step, i) - 1), extra)
+    action = action_of(step, before.size, space)
+    draft.step(
+        action,
+        before,
+        thought=_thought(step, raw or ""),
+        raw=raw,
+        usage=usage,
+        error=_error(action, step),
+        extra=extra,
+    )
+
+
+def _error(action: Action, step: dict[str, Any]) -> str | None:
+    """Why nothing was done, where nothing was."""
+    done = step.get("action")
+    if action.raw is None or done is None:
+        return "the source holds no action"
+    name = done[0] if isinstance(done, list) and done else ""
+    detail = done[1].get("detail") if isinstance(done, list) and len(done) > 1 and isinstance(done[1], dict) else ""
+    if name == "error" or (isinstance(detail, str) and detail.startswith(_UNDONE)):
+        return detail if isinstance(detail, str) and detail else "no action could be read"
+    return None
+
+
+def _numbered(step: dict[str, Any], i: int) -> int:
+    """Which step it is, from 1; steps that did nothing are not logged by some agents, so that numbers are left out."""
+    told = step.get("step")
+    return told if isinstance(told, int) and not isinstance(told, bool) and told > 0 else i + 1
+
+
+def _thought(step: dict[str, Any], said: str) -> str:
+    if isinstance(step.get("thought"), str) and step["thought"]:
+        return str(step["thought"])
+    found = _THOUGHT.search(said)
+    return found[1] if found else ""
+
+
+def _usages(of: Attempt) -> list[Usage | None]:
+    """The tokens of each step: of its own call where that is told, else as logged, taken apart where they add up."""
+    steps = of.steps
+    columns: list[list[int | None]] = []
+    for name in ("prompt_tokens", "completion_tokens"):
+        logged = [_count(step.get(name)) for step in steps]
+        total = _count(of.held("model_call_stats").get(f"total_{name}"))
+        known = [tokens for tokens in logged if tokens is not None]
+        if len(known) > 1 and known[-1] == total != sum(known) and known == sorted(known):
+            logged = [now if now is None else now - then for now, then in zip(logged, _earlier(logged), strict=True)]
+        own = [_count(raw.get(name)) if isinstance(raw := step.get("usage_raw"), dict) else None for step in steps]
+        columns.append([mine if mine is not None else told for mine, told in zip(own, logged, strict=True)])
+    return [
+        None if prompt is None and completion is None else Usage(prompt_tokens=prompt, completion_tokens=completion)
+        for prompt, completion in zip(*columns, strict=True)
+    ]
+
+
+def _earlier(counts: list[int | None]) -> list[int]:
+    """Before each count the last one that is known, 0 where there is none."""
+    found, last = [], 0
+    for count in counts:
+        found.append(last)
+        last = last if count is None else count
+    return found
+
+
+def _judge(draft: Draft, of: Attempt) -> float | None:
+    """The source's judgements as verdicts; its score: the evaluation's, else the decision's, else the table's."""
+    scores: list[float | None] = []
+    for file, name, value, reason in _JUDGED:
+        if file not in of.beside:
+            continue
+        held = of.held(file) or {"value": of.beside[file]}
+        if file == "evaluation_summary":
+            held = {**held, **_in_order(held)}
+        said = held.get(reason)
+        draft.verdicts.append(Verdict(name, held.get(value), said if isinstance(said, str) else "", held))
+        if file in ("evaluation_summary", "final_decision"):
+            scores.append({0: 0.0, 1: 1.0}.get(_count(held.get(value), -1)))
+    if of.row is not None:
+        told = {verdict.name for verdict in draft.verdicts}
+        score, found = verdicts(of.row, of.agent, of.attempt, told)
+        draft.verdicts.extend(found)
+        scores.append(score)
+    return scores[0] if scores else None
+
+
+def _in_order(held: dict[str, Any]) -> dict[str, Any]:
+    """The judge's words on each step, by number: they stand in the order in which they were finished."""
+    steps = held.get("step_by_step_analysis")
+    if not isinstance(steps, dict):
+        return {}
+    return {"step_by_step_analysis": dict(sorted(steps.items(), key=lambda item: (number(item[0]) or 0, item[0])))}
+
+
+def _end(draft: Draft, of: Attempt, usages: list[Usage | None], score: float | None, pictures: Pictures) -> None:
+    summary = of.summary
+    kept: dict[str, Any] = {"summary": summary, "unread": of.unread}
+    kept |= {name: of.beside.get(name) for name in ("model_call_stats", "long_term_memory", "error")}
+    draft.verdicts.append(Verdict("source", extra={name: held for name, held in kept.items() if held}))
+    status, reason = _status(of)
+    judged = next((verdict.reason for verdict in draft.verdicts if verdict.name in _WHYS and verdict.reason), "")
+    last = max((_numbered(step, i) for i, step in enumerate(of.steps)), default=0)
+    extra: dict[str, Any] = {}
+    final = pictures.seen(of.shots[last], extra) if last in of.shots else None
+    draft.end(status, score, reason or judged, final=final, usage=_whole(of, usages))
+
+
+def _status(of: Attempt) -> tuple[Any, str]:
+    """How it ended, and why where an error ended it."""
+    error = of.beside.get("error")
+    message = error[0].get("error_message") if isinstance(error, list) and error and isinstance(error[0], dict) else ""
+    summary = of.summary
+    code = of.row.attempt(of.agent, of.attempt).get("exit_code") if of.row else None
+    if not of.steps:
+        return "failed", str(message or "the source holds no steps")
+    if summary.get("finish_signal") in (1, True):
+        return "completed", ""
+    if message or number(code) in (1, 2, 3, 5):
+        return "failed", str(message or f"the benchmark ended with code {code}")
+    return ("budget", "") if summary else ("stopped", "the source holds no result")
+
+
+def _whole(of: Attempt, usages: list[Usage | None]) -> Usage | None:
+    summary, stats = of.summary, of.held("model_call_stats")
+    known = [usage for usage in usages if usage is not None]
+    if not summary and not stats and not known:
+        return None
+    sums: dict[str, int | None] = {}
+    for name in ("prompt_tokens", "completion_tokens"):
+        told = [count for usage in known if (count := getattr(usage, name)) is not None]
+        sums[name] = _count(stats.get(f"total_{name}")) or (sum(told) if told else _count(summary.get(f"total_{name}")))
+    seconds = number(summary.get("elapsed_time_exec"))
+    calls = _count(stats.get("total_model_calls")) or len(known) or 1
+    return msgspec.convert({**sums, "seconds": seconds, "tries": calls}, Usage)
+
+
+def _count(value: Any, otherwise: Any = None) -> Any:
+    """A whole number from 0 that a count can be."""
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**53 else otherwise
+
+
+def _is_summary(step: dict[str, Any]) -> bool:
+    return "action" not in step and "step" not in step and ("total_steps" in step or "finish_signal" in step)

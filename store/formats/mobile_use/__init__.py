@@ -1,0 +1,1 @@
+"""Dumps of the `mobile_use` tool's calls."""

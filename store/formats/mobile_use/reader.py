@@ -1,0 +1,241 @@
+"""Dumps of agents that call the `mobile_use` tool: a folder per task with `action.jsonl` and `screenshot_<i>.png`.
+
+A line is a tool call, or a mapping around one with the model's output, tokens and goal. `screenshot_<i>` is the screen
+before action i, from 0. Those numbered beyond the actions are an earlier run's and are not attached: nothing tells
+one that might be the screen after the last action from these. Without a goal in the lines it is the folder's name, of
+which the dump keeps 50 characters.
+Source: forks of google-research/android_world whose agents write it (FORMATS 1.3).
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+
+from lab.errors import LabError
+from lab.records import Imported
+from lab.task import Actor, Task
+from lab.turn import Action, Observation, Usage
+from lab.uitree import Bounds
+from lab.wire import escape_surrogates, read_json
+from store.formats import Failed, Format, Found, Known
+from store.formats.androidworld import actions as androidworld
+from store.formats.androidworld.answers import usage_of
+from store.formats.draft import Draft, run_id
+from store.formats.files import read_within
+from store.formats.geometry import number
+from store.formats.mobile_use.actions import Space, action_of, space_of
+from store.formats.pictures import Pictures
+
+NAME = "mobile_use"
+_FILE = "action.jsonl"
+_SHOT = re.compile(r"screenshot_(\d{1,6})\.(?:png|jpe?g)", re.I)
+_BOX = re.compile(r"bbox_pixels=BoundingBox\(x_min=(-?[\d.]+), x_max=(-?[\d.]+), y_min=(-?[\d.]+), y_max=(-?[\d.]+)\)")
+_MOST_LINES = 100_000
+_MOST_PROMPT = 16 * 1024**2
+_THOUGHTS = ("thinking", "thought", "cot", "conclusion", "explain", "summary")
+_REPLIES = ("ask_user_response", "user_response", "reply")
+_CALLS = ("tool_call", "function_call", "action")
+_USED = {"name", "arguments", "goal", "response", *_CALLS}
+
+
+class _Line(NamedTuple):
+    """One line: its call's arguments, the call and the whole as they stand, and what could not be kept as it was."""
+
+    call: dict[str, Any]
+    raw: Any
+    fields: dict[str, Any]
+    notes: list[tuple[str, str]]
+
+
+def read(found: Found, known: Callable[[str], bool]) -> Iterator[Imported | Known | Failed]:
+    """The run of a folder."""
+    try:
+        yield _run(found, known)
+    except LabError as error:
+        yield Failed(str(found.path), error.sentence)
+    except OSError as error:
+        yield Failed(str(found.path), f"{error.filename}: cannot be read ({error.strerror}).")
+
+
+def _run(found: Found, known: Callable[[str], bool]) -> Imported | Known:
+    folder = found.path
+    path = folder / _FILE
+    data = read_within(found.root, path)
+    name = escape_surrogates(folder.resolve().name) or "unknown"
+    id = run_id(NAME, name, data)
+    shown = escape_surrogates(str(path))
+    if known(id):
+        return Known(id, shown)
+    lines = _lines(data, str(path))
+    models = Counter(model for line in lines if (model := _word(_answer(line).get("model"))))
+    model = models.most_common(1)[0][0] if models else ""
+    shots = _shots(folder)
+    goal = next((goal for line in lines if (goal := _word(line.fields.get("goal")))), name.replace("_", " "))
+    draft = Draft(
+        id,
+        Task(id=name, kind="general", instruction=goal),
+        Actor("model", model or NAME),
+        format=NAME,
+        path=shown,
+        data=data,
+        model=model,
+        images=(pictures := Pictures(found.root)),
+    )
+    space = space_of(line.call for line in lines)
+    for i, line in enumerate(lines):
+        _step(draft, line, pictures, shots.get(i), space, found.root, folder / f"prompt_{i}.txt")
+    late = [path.name for i, path in sorted(shots.items()) if i >= len(lines)]
+    if late:
+        draft.verdict("source", screenshots_left_out=[escape_surrogates(name) for name in late])
+    _end(draft, action_of(lines[-1].call, None, space) if lines else None, lines)
+    return draft.imported()
+
+
+def _step(
+    draft: Draft, line: _Line, pictures: Pictures, shot: Path | None, space: Space, root: Path, prompt: Path
+) -> None:
+    extra = {key: value for key, value in line.fields.items() if key not in _USED and value is not None}
+    if line.notes:
+        extra["missing"] = [list(note) for note in line.notes]
+    before = pictures.seen(shot, extra)
+    if activity := _word(line.fields.get("start_page_activity")):
+        before = msgspec.structs.replace(before, activity=activity)
+    action = _action(line, before, space, lambda index: _box(root, prompt, index))
+    question, reply = None, None
+    if action.kind == "ask_user":
+        replies = (line.fields.get(key, line.call.get(key)) for key in _REPLIES)
+        question, reply = draft.ask(action.text or "", next((text for text in replies if isinstance(text, str)), None))
+    said = line.fields.get("response")
+    draft.step(
+        action,
+        before,
+        thought=_thought(line),
+        raw=said if isinstance(said, str) else None,
+        usage=_usage(line),
+        question=question,
+        reply=reply,
+        extra=extra,
+    )
+
+
+def _action(line: _Line, before: Observation, space: Space, boxes: Callable[[int], Bounds | None]) -> Action:
+    if "action_type" in line.call:
+        action = androidworld.action_of(line.call, before.size, 1, boxes)
+        return msgspec.structs.replace(action, raw=line.raw)
+    if "action" in line.call:
+        return action_of(line.call, before.size, space, line.raw)
+    return Action("other", raw=line.raw)
+
+
+def _lines(data: bytes, what: str) -> list[_Line]:
+    """The lines that hold something; one that is no JSON keeps its place, and its text."""
+    if data.lstrip().startswith(b"["):
+        value, notes = read_json(data, what)
+        return [_line(one, notes if i == 0 else []) for i, one in enumerate(value)]
+    held = [(i, line) for i, line in enumerate(data.removeprefix(b"\xef\xbb\xbf").split(b"\n"), 1) if line.strip()]
+    if len(held) > _MOST_LINES:
+        raise LabError(what, f"holds {len(held):,} lines, more than the {_MOST_LINES:,} that are read")
+    lines: list[_Line] = []
+    wrong: LabError | None = None
+    for i, text in held:
+        try:
+            lines.append(_line(*read_json(text, f"{what}, line {i}")))
+        except LabError as error:
+            wrong = wrong or error
+            lines.append(_Line({}, escape_surrogates(text.decode("utf-8", "surrogateescape")), {}, []))
+    if wrong and not any(line.call for line in lines):
+        raise wrong
+    return lines
+
+
+def _line(value: Any, notes: list[tuple[str, str]]) -> _Line:
+    fields = value if isinstance(value, dict) else {}
+    around = next((fields[name] for name in _CALLS if isinstance(fields.get(name), dict)), None)
+    raw = value if around is None else around
+    call = raw.get("arguments", raw) if isinstance(raw, dict) else raw
+    if isinstance(call, str):
+        try:
+            call = read_json(call.encode(), "arguments").value
+        except (LabError, UnicodeError):
+            call = {}
+    call = call if isinstance(call, dict) else {}
+    if around is None and "arguments" not in fields:
+        return _Line(call, raw, {}, notes)
+    return _Line(call, raw, fields, notes)
+
+
+def _thought(line: _Line) -> str:
+    parsed = line.fields.get("parsed_action")
+    for place in (parsed if isinstance(parsed, dict) else {}, line.fields, line.call):
+        for name in _THOUGHTS if place is not line.call else ("thought", "explain"):
+            if said := _word(place.get(name)):
+                return said
+    return ""
+
+
+def _answer(line: _Line) -> dict[str, Any]:
+    """The model's whole web answer, where a line keeps it."""
+    answer = line.fields.get("raw_response")
+    return answer if isinstance(answer, dict) else {}
+
+
+def _usage(line: _Line) -> Usage | None:
+    usage, seconds = usage_of(_answer(line)), number(line.fields.get("latency_sec"))
+    if seconds is None or seconds < 0:
+        return usage
+    return msgspec.structs.replace(usage or Usage(), seconds=seconds)
+
+
+def _box(root: Path, prompt: Path, index: int) -> Bounds | None:
+    """The box of an element by its index, as the step's own prompt lists it."""
+    if not prompt.is_file():
+        return None
+    try:
+        text = read_within(root, prompt, most=_MOST_PROMPT).decode("utf-8", "replace")
+    except LabError:
+        return None
+    line = next((line for line in text.splitlines() if line.startswith(f"UI element {index}:")), "")
+    if not (found := _BOX.search(line)):
+        return None
+    sides = [number(side) for side in found.groups()]
+    if None in sides:
+        return None
+    left, right, top, bottom = (round(side or 0) for side in sides)
+    return Bounds(left, top, right, bottom)
+
+
+def _shots(folder: Path) -> dict[int, Path]:
+    """Screenshots by their number."""
+    named = ((found, path) for path in sorted(folder.iterdir()) if (found := _SHOT.fullmatch(path.name)))
+    return {int(found[1]): path for found, path in named}
+
+
+def _end(draft: Draft, last: Action | None, lines: list[_Line]) -> None:
+    if last is None:
+        draft.end("failed", reason="the source holds no steps")
+        return
+    if "action_type" in lines[-1].call:
+        last = androidworld.action_of(lines[-1].call, None)
+    if last.kind in ("status", "answer"):
+        draft.end("completed", reason=last.text or "the source holds no result")
+    else:
+        draft.end("stopped", reason="the source holds no result")
+
+
+def _word(value: Any) -> str:
+    return value if isinstance(value, str) else ""
+
+
+MOBILE_USE = Format(
+    name=NAME,
+    title="mobile_use dumps",
+    is_run_folder=lambda folder, names: _FILE in names,
+    is_file=lambda seen: False,
+    read=read,
+)

@@ -1,0 +1,1 @@
+"""GUI-Odyssey's demonstrations."""

@@ -1,0 +1,1 @@
+"""Runs as tables for counting and plotting, written as CSV or Parquet."""

@@ -1,0 +1,82 @@
+"""Tables as CSV (RFC 4180): runs.csv, steps.csv, questions.csv, verdicts.csv; columns.csv tells what they hold.
+
+UTF-8 without a mark of its own, lines ended by CR LF, a line of names first. Every text stands in quotes and every
+number without; a missing value is nothing at all, an empty text a pair of quotes. What strangers wrote is kept, but a
+spreadsheet would run a text that begins with = + - @ (or a tab or line end) as a formula: such a text, unless it is a
+number, bears one apostrophe before it. One that began with an apostrophe and such a sign bears one more, so that
+taking one away where `'` precedes such a sign gives back every text as it was. Parquet has the same texts bare.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any, TextIO
+
+from store.formats import Kept, Writer
+from store.formats.tables.columns import TABLES, Column
+from store.formats.tables.rows import rows_of
+
+_RUNS_AS_FORMULA = re.compile(r"'*[=+\-@\t\r\n]")
+_NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
+_TEXTS = frozenset({"text", "time", "json"})
+
+
+def write(runs: Iterable[Kept], out: Path, on_run: Callable[[str], None]) -> None:
+    """Appends each run's rows to the tables, one run at a time."""
+    with ExitStack() as stack:
+        files = {name: stack.enter_context(_new(out / f"{name}.csv")) for name in TABLES}
+        for name, columns in TABLES.items():
+            files[name].write(line([column.name for column in columns]))
+        for run in runs:
+            for name, rows in rows_of(run).items():
+                files[name].writelines(_row(TABLES[name], row) for row in rows)
+            on_run(run.id)
+        files["columns"] = stack.enter_context(_new(out / "columns.csv"))
+        files["columns"].write(line(["table", "column", "holds", "meaning"]))
+        for name, columns in TABLES.items():
+            files["columns"].writelines(line([name, *column]) for column in columns)
+        for file in files.values():
+            file.flush()
+            os.fsync(file.fileno())
+
+
+def _new(path: Path) -> TextIO:
+    return path.open("x", encoding="utf-8", newline="")
+
+
+def _row(columns: Sequence[Column], row: dict[str, Any]) -> str:
+    return line([_value(column, row.get(column.name)) for column in columns])
+
+
+def _value(column: Column, value: Any) -> Any:
+    if value is None or column.kind not in _TEXTS:
+        return value
+    return harmless(str(value))
+
+
+def harmless(text: str) -> str:
+    """A text that no spreadsheet takes for a formula: with an apostrophe before it where it would be one."""
+    return "'" + text if _RUNS_AS_FORMULA.match(text) and not _NUMBER.fullmatch(text) else text
+
+
+def line(values: Sequence[Any]) -> str:
+    """One line of CSV; text in quotes, None as nothing, true and false in words."""
+    return ",".join(_cell(value) for value in values) + "\r\n"
+
+
+def _cell(value: Any) -> str:
+    match value:
+        case None:
+            return ""
+        case bool():
+            return "true" if value else "false"
+        case str():
+            return '"' + value.replace('"', '""') + '"'
+    return repr(value)
+
+
+WRITER = Writer("csv", "tables as CSV", write)

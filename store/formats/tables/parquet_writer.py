@@ -1,0 +1,118 @@
+"""Tables as Parquet: `runs.parquet`, `steps.parquet`, `questions.parquet`, `verdicts.parquet`, every column typed.
+
+Times are timestamps in UTC (missing where the source's is none); what a column means stands in its metadata, under
+`meaning`. Texts are as they were. Needs pyarrow, which the extra `parquet` brings.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable
+from contextlib import ExitStack
+from datetime import UTC, datetime
+from importlib import import_module
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from lab.errors import LabError
+from store.formats import Kept, Writer
+from store.formats.tables.columns import TABLES, Column
+from store.formats.tables.rows import Row, rows_of
+
+_MOST_ROWS = 4096
+_MOST_TEXT = 16 * 1024**2
+"""Characters of text after which a row group is written: so much is held, whatever is exported."""
+
+
+def write(runs: Iterable[Kept], out: Path, on_run: Callable[[str], None]) -> None:
+    """Appends each run's rows to the tables; a table is held no further than one row group."""
+    arrow, parquet = _arrow("pyarrow"), _arrow("pyarrow.parquet")
+    with ExitStack() as stack:
+        tables = {
+            name: stack.enter_context(_Table(arrow, parquet, out / f"{name}.parquet", columns))
+            for name, columns in TABLES.items()
+        }
+        for run in runs:
+            for name, rows in rows_of(run).items():
+                tables[name].add(rows)
+            on_run(run.id)
+    for name in TABLES:
+        with (out / f"{name}.parquet").open("rb+") as file:
+            os.fsync(file.fileno())
+
+
+def _arrow(module: str) -> Any:
+    try:
+        return import_module(module)
+    except ImportError:
+        raise LabError(
+            "format parquet", "needs pyarrow, which is not installed.", 'pip install "hitlab[parquet]" brings it.'
+        ) from None
+
+
+class _Table:
+    """One table that is being written, a row group at a time."""
+
+    def __init__(self, arrow: Any, parquet: Any, path: Path, columns: tuple[Column, ...]) -> None:
+        self._arrow = arrow
+        self._columns = columns
+        types = {
+            "text": arrow.string(),
+            "json": arrow.string(),
+            "integer": arrow.int64(),
+            "number": arrow.float64(),
+            "truth": arrow.bool_(),
+            "time": arrow.timestamp("us", tz="UTC"),
+        }
+        self._schema = arrow.schema(
+            [arrow.field(c.name, types[c.kind], metadata={"meaning": c.tells, "holds": c.kind}) for c in columns]
+        )
+        self._writer = parquet.ParquetWriter(str(path), self._schema)
+        self._rows: list[Row] = []
+        self._text = 0
+
+    def __enter__(self) -> _Table:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        try:
+            if kind is None:
+                self._flush()
+        finally:
+            self._writer.close()
+
+    def add(self, rows: list[Row]) -> None:
+        """Takes rows, and writes them where enough are held."""
+        for row in rows:
+            self._rows.append(row)
+            self._text += sum(len(value) for value in row.values() if isinstance(value, str))
+            if len(self._rows) >= _MOST_ROWS or self._text >= _MOST_TEXT:
+                self._flush()
+
+    def _flush(self) -> None:
+        if not self._rows:
+            return
+        arrays = [
+            self._arrow.array([_value(column, row.get(column.name)) for row in self._rows], type=field.type)
+            for column, field in zip(self._columns, self._schema, strict=True)
+        ]
+        self._writer.write_table(self._arrow.Table.from_arrays(arrays, schema=self._schema))
+        self._rows, self._text = [], 0
+
+
+def _value(column: Column, value: Any) -> Any:
+    if value is None:
+        return None
+    if column.kind == "time":
+        try:
+            found = datetime.fromisoformat(value)
+            return found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
+        except (ValueError, OverflowError):
+            return None
+    return float(value) if column.kind == "number" else value
+
+
+WRITER = Writer("parquet", "tables as Parquet", write)

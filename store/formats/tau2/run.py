@@ -1,0 +1,221 @@
+"""One conversation of tau2-bench, or of tau-bench before it, as a run with no screens.
+
+The scenario that the user was given is the persona's hidden facts, what the user wants the task's instruction, and
+how to behave the policy of the person's seat. The reward is the score; `reward_info`, reviews and what the user's side
+cost are verdicts. Times bear no zone in the source and are taken as UTC. Trials count from 0 there, attempts from 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+import msgspec
+
+from lab.records import Imported
+from lab.task import Actor, Persona, Task
+from lab.turn import Action, Question, Reply, Usage
+from lab.wire import escape_surrogates
+from store.formats import Known
+from store.formats.draft import Draft, run_id
+from store.formats.tau2.turns import Turn, amount, checked, turns
+from store.formats.times import utc
+
+NAME = "tau2"
+_STATUS: dict[str, Literal["completed", "stopped", "failed", "budget"]] = {
+    "user_stop": "completed", "agent_stop": "completed", "max_steps": "budget", "timeout": "stopped",
+}  # fmt: skip
+_JUDGED = ("review", "user_only_review", "hallucination_check", "auth_classification")
+_PLACED = frozenset({"messages", "traj", "reward_info", "reward", "ticks", "user_cost", *_JUDGED})
+_STOP = "###STOP###"
+
+
+class Context(NamedTuple):
+    """What a file of conversations says of all of them: its `info`, and its tasks by id."""
+
+    path: str
+    info: dict[str, Any]
+    tasks: dict[str, dict[str, Any]]
+
+    def part(self, name: str) -> dict[str, Any]:
+        found = self.info.get(name)
+        return found if isinstance(found, dict) else {}
+
+
+def imported(
+    run: dict[str, Any], notes: list[tuple[str, str]], context: Context, known: Callable[[str], bool]
+) -> Imported | Known:
+    """A conversation as events; `Known` where `known` says so of its id. A `LabError` names the field that is wrong."""
+    what = f"{context.path}#{run.get('id', run.get('task_id'))}"
+    field = "traj" if "traj" in run else "messages"
+    messages = checked(run.get(field), what, field)
+    data = msgspec.json.encode(run, order="deterministic")
+    id = run_id(NAME, "" if "id" in run else Path(context.path).name, data)
+    if known(id):
+        return Known(id, what)
+    old = run["info"] if field == "traj" and isinstance(run.get("info"), dict) else {}
+    draft = _draft(id, run, context, old, data)
+    user = _actor(context.part("user_info"), "user-simulator")
+    status, reason = _status(run, messages, old)
+    after: list[dict[str, Any]] = []
+    for turn in turns(messages):
+        if isinstance(turn, list):
+            after = turn
+        else:
+            _step(draft, turn, user, reason)
+    _verdicts(draft, run, notes, context, old, after)
+    draft.end(status, _score(run), reason, usage=_usage(run, draft.count), at=utc(run.get("end_time")))
+    return draft.imported()
+
+
+def _draft(id: str, run: dict[str, Any], context: Context, old: dict[str, Any], data: bytes) -> Draft:
+    """The run before its first step: its task, its persona, who acts, and which try it is."""
+    task, persona = _task(run, context, old)
+    trial = run.get("trial")
+    return Draft(
+        id,
+        task,
+        _actor(context.part("agent_info"), "agent"),
+        format=NAME,
+        path=context.path,
+        data=data,
+        model=_str(context.part("agent_info").get("llm")),
+        persona=persona,
+        attempt=trial + 1 if isinstance(trial, int) and 0 <= trial < 10**6 else 1,
+        at=utc(run.get("start_time")),
+    )
+
+
+def _step(draft: Draft, turn: Turn, user: Actor, reason: str) -> None:
+    if turn.call is not None:
+        name = turn.call.get("name")
+        action = Action("other", text=name if isinstance(name, str) else None, raw=turn.call)
+        question, reply = None, None
+    elif turn.reply is None and (reason == "agent_stop" or _STOP in turn.text):
+        action, question, reply = Action("answer", text=turn.text, raw=turn.text), None, None
+    else:
+        action = Action("ask_user", text=turn.text, raw=turn.text)
+        question = Question(f"q{draft.count}", "ask", turn.text)
+        reply = None
+        if turn.reply is not None:
+            shown, sent = (turn.at or None), (turn.replied or None)
+            reply = Reply(question.id, turn.reply, user, shown_at=shown, sent_at=sent)
+    draft.step(
+        action,
+        thought=turn.thought,
+        usage=turn.usage,
+        question=question,
+        reply=reply,
+        error=turn.error,
+        extra=turn.extra,
+        at=turn.at,
+        ended=turn.replied,
+    )
+
+
+def _task(run: dict[str, Any], context: Context, old: dict[str, Any]) -> tuple[Task, Persona | None]:
+    id = str(run.get("task_id", run.get("id", "")))
+    found = context.tasks.get(id, {})
+    domain = _str(context.part("environment_info").get("domain_name"))
+    scenario = found.get("user_scenario")
+    told = scenario.get("instructions") if isinstance(scenario, dict) else None
+    wants = told if isinstance(told, dict) else {}
+    before = old.get("task") if isinstance(old.get("task"), dict) else {}
+    instruction = (
+        _str(found.get("ticket"))
+        or _str(wants.get("reason_for_call"))
+        or _str(told)
+        or _str(before.get("instruction") if isinstance(before, dict) else "")
+    )
+    criteria = found.get("evaluation_criteria")
+    golden = criteria.get("actions") if isinstance(criteria, dict) else None
+    budget = context.info.get("max_steps")
+    name = f"{domain}/{id}" if domain else id
+    task = Task(
+        id=name,
+        kind="general",
+        title=name,
+        instruction=instruction,
+        persona=name if isinstance(scenario, dict) else "",
+        log="none",
+        budget=budget if isinstance(budget, int) and 0 < budget < 10**6 else 200,
+        policy=_str(wants.get("task_instructions")),
+        traits={"domain": domain} if domain else {},
+        golden_steps=len(golden) if isinstance(golden, list) and golden else None,
+    )
+    return task, Persona(name, name, facts=scenario) if isinstance(scenario, dict) else None
+
+
+def _actor(told: dict[str, Any], otherwise: str) -> Actor:
+    """Who spoke for a side: a person where its implementation says so, else its model."""
+    how = _str(told.get("implementation"))
+    return Actor("human" if "human" in how.lower() else "model", _str(told.get("llm")) or how or otherwise)
+
+
+def _status(
+    run: dict[str, Any], messages: list[dict[str, Any]], old: dict[str, Any]
+) -> tuple[Literal["completed", "stopped", "failed", "budget"], str]:
+    reason = _str(run.get("termination_reason"))
+    if reason:
+        return _STATUS.get(reason.lower(), "failed"), reason
+    if old.get("error"):
+        return "failed", _str(old["error"]) or "error"
+    last = messages[-1] if messages else {}
+    ended = _STOP in str(last.get("content")) or last.get("name") == "transfer_to_human_agents"
+    if ended:
+        return "completed", ""
+    return ("stopped" if messages else "failed"), "the source tells no end" if messages else "the source holds no steps"
+
+
+def _score(run: dict[str, Any]) -> float | None:
+    told = run.get("reward_info")
+    found = amount(told.get("reward") if isinstance(told, dict) else run.get("reward"))
+    return found if found is not None and found <= 1 else None
+
+
+def _usage(run: dict[str, Any], calls: int) -> Usage | None:
+    cost, seconds = amount(run.get("agent_cost")), amount(run.get("duration"))
+    return None if cost is None and seconds is None else Usage(cost=cost, seconds=seconds, tries=max(1, calls))
+
+
+def _verdicts(
+    draft: Draft,
+    run: dict[str, Any],
+    notes: list[tuple[str, str]],
+    context: Context,
+    old: dict[str, Any],
+    after: list[dict[str, Any]],
+) -> None:
+    told = run.get("reward_info", old.get("reward_info"))
+    held: dict[str, Any] = told if isinstance(told, dict) else {}
+    if held or "reward" in run:
+        draft.verdict("reward_info", held.get("reward", run.get("reward")), **_named(held))
+    for name in _JUDGED:
+        if run.get(name) is not None:
+            judged = run[name]
+            draft.verdict(name, None if isinstance(judged, dict) else judged, **_named(judged))
+    cost = run.get("user_cost", old.get("user_cost"))
+    if cost is not None:
+        draft.verdict("user_cost", cost)
+    rest: dict[str, Any] = {key: value for key, value in run.items() if key not in _PLACED and value is not None}
+    if context.info:
+        rest["run_info"] = context.info
+    if after:
+        rest["after"] = after
+    if notes:
+        rest["missing"] = [list(note) for note in notes]
+    draft.verdict("source", **_named(rest))
+
+
+def _named(fields: Any) -> dict[str, Any]:
+    """Fields as a verdict's own; those named like its parts under `extra`, so that none is lost."""
+    if not isinstance(fields, dict):
+        return {}
+    clash = {key: value for key, value in fields.items() if key in ("name", "value", "reason", "self")}
+    kept = {key: value for key, value in fields.items() if key not in clash}
+    return {**kept, "extra": clash} if clash else kept
+
+
+def _str(value: Any) -> str:
+    return escape_surrogates(value) if isinstance(value, str) else ""
