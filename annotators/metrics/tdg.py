@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from annotators.metrics.tdg_forks import after, either
 from lab.task import Tdg, TdgNode
 
 Steps = Mapping[str, int | None]
@@ -72,15 +73,17 @@ def first_path(tdg: Tdg) -> tuple[str, ...]:
 def fulfilled(tdg: Tdg, steps: Steps) -> set[str]:
     """The nodes that stand as completed by the dependency rule; one that holds paths, where any of them is complete.
 
-    What such a node requires, the nodes within it require too. A requirement that the graph does not hold binds nobody.
+    What such a node requires, the nodes within it require too. Of required nodes that no path holds together any one
+    will do, since no run takes two paths. A requirement that the graph does not hold binds nobody.
     """
     known = {node.id for node in tdg.walk()}
-    left = [(node, [r for r in required if r in known]) for node, required in _required(tdg.nodes, ())]
+    found = [(node, [r for r in required if r in known]) for node, required in _required(tdg.nodes, ())]
+    left = [(node, either(tdg, required)) for node, required in found]
     done: set[str] = set()
     while True:
         waiting = []
         for node, required in left:
-            ready = all(r in done for r in required)
+            ready = all(not done.isdisjoint(any_of) for any_of in required)
             if ready and (_any_path(node, done) if node.alternatives else steps.get(node.id) is not None):
                 done.add(node.id)
             else:
@@ -140,16 +143,16 @@ def _through(tdg: Tdg, done: Mapping[str, int], best: Callable[[Sequence[_Way]],
             return _Way(shorter=-1, nodes=(node,))
         return _Way(1, int(node.kind == "flexible"), -1, (-done[node.id],), (node,))
 
-    after = _after(tdg)
-    order = _order(after)
-    led_to = {b for following in after.values() for b in following}
-    touched = led_to | {a for a, following in after.items() if following}
+    follows = after(tdg)
+    order = _order(follows)
+    led_to = {b for following in follows.values() for b in following}
+    touched = led_to | {a for a, following in follows.items() if following}
     ways = {node.id: alone(node) for node in tdg.nodes}
     if tdg.forks == "all" or not touched:
         return _chain(ways.values())
     on: dict[str, _Way] = {}
     for id in reversed(order):
-        on[id] = ways[id].then(best([on[b] for b in after[id]])) if after[id] else ways[id]
+        on[id] = ways[id].then(best([on[b] for b in follows[id]])) if follows[id] else ways[id]
     begun = best([on[node.id] for node in tdg.nodes if node.id in touched - led_to])
     return _chain([*(way for id, way in ways.items() if id not in touched), begun])
 
@@ -159,16 +162,6 @@ def _chain(ways: Iterable[_Way]) -> _Way:
     for way in ways:
         whole = whole.then(way)
     return whole
-
-
-def _after(tdg: Tdg) -> dict[str, list[str]]:
-    """What follows each node of the first level; an edge of a node within another counts for the one that holds it."""
-    holder = {inner.id: node.id for node in tdg.nodes for inner in Tdg((node,)).walk()}
-    after: dict[str, list[str]] = {node.id: [] for node in tdg.nodes}
-    for a, b in tdg.edges:
-        if a in holder and b in holder and holder[a] != holder[b] and holder[b] not in after[holder[a]]:
-            after[holder[a]].append(holder[b])
-    return after
 
 
 def _order(after: Mapping[str, list[str]]) -> list[str]:
