@@ -74,8 +74,10 @@ def _run(found: Found, known: Callable[[str], bool]) -> Imported | Known:
     pictures = Pictures(found.root)
     task = _task(run, name)
     draft = Draft(id, task, Actor("model", "droidrun"), format=NAME, path=path, data=data, images=pictures)
-    _steps(draft, run, pictures)
+    idle = _steps(draft, run, pictures)
     source = {key: held for key, held in macro.items() if key not in ("actions", "description")} | {"folder": name}
+    if idle:
+        source["turns"] = idle
     if unread:
         source["unread"] = unread
     draft.verdicts.append(Verdict("source", extra=source))
@@ -126,8 +128,10 @@ def _task(run: _Run, name: str) -> Task:
     return Task(id=f"{words}-{digest}" if goal else name, kind="general", instruction=goal, budget=budget)
 
 
-def _steps(draft: Draft, run: _Run, pictures: Pictures) -> None:
+def _steps(draft: Draft, run: _Run, pictures: Pictures) -> list[dict[str, Any]]:
+    """Each call as a step; what the source tells of turns in which nothing was said or done."""
     turns = run.told.turns
+    idle: list[dict[str, Any]] = []
     calls = [call for turn in turns for call in turn.calls]
     actions = run.macro["actions"]
     owned, left = shared(calls, actions)
@@ -141,6 +145,8 @@ def _steps(draft: Draft, run: _Run, pictures: Pictures) -> None:
         words["instruction"] = turn.instruction
         if not turn.calls and (turn.success is not None or turn.thought or turn.raw):
             draft.step(_uncalled(turn), before, extra=extra, **words)
+        elif not turn.calls and turn.extra:
+            idle.append(extra)
         for call in turn.calls:
             made = [actions[j] for j in owned[at]]
             if made:
@@ -152,6 +158,7 @@ def _steps(draft: Draft, run: _Run, pictures: Pictures) -> None:
             extra, words = {"turn": number}, {"instruction": turn.instruction}
             _loose(draft, [actions[j] for j in left.get(at, [])], before, extra)
             at += 1
+    return idle
 
 
 def _loose(

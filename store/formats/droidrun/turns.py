@@ -14,9 +14,10 @@ from typing import Any
 from lab.turn import Usage
 from store.formats.droidrun.calls import Call, call_of, calls_of, with_outcomes
 
-_LOOKS = re.compile(r"(?:CodeAct|FastAgent|Task|ToolsAgent)InputEvent|ManagerContextEvent")
+_LOOKS = re.compile(r"(?:CodeAct|FastAgent|Task|ToolsAgent)InputEvent|ManagerContextEvent|ManagerThinkingEvent")
 _ANSWERS = re.compile(r"(?:CodeAct|FastAgent|ToolsAgent)ResponseEvent|TaskThinkingEvent")
 _WRITES = re.compile(r"CodeActCodeEvent|FastAgentToolCallEvent|TaskExecutionEvent|ExecutorToolCallEvent")
+_PLANS = frozenset({"ManagerPlanDetailsEvent", "ManagerPlanEvent", "ManagerInternalPlanEvent"})
 _YIELDS = re.compile(r"(?:CodeAct|FastAgent|ToolsAgent)OutputEvent|TaskExecutionResultEvent")
 _ENDS = (
     "ResultEvent", "FinalizeEvent", "StopEvent", "FastAgentResultEvent", "CodeActResultEvent",
@@ -119,20 +120,16 @@ def _answer(found: Told, event: dict[str, Any], kind: str, looks: bool) -> None:
 def _fill(found: Told, event: dict[str, Any], kind: str) -> None:
     """What other events add to the turn they stand in."""
     turn = found.turn
-    if kind in ("ManagerPlanDetailsEvent", "ManagerPlanEvent"):
-        turn.instruction = _text(event.get("subgoal", event.get("current_subgoal")))
-        manager = turn.extra.setdefault("manager", {})
-        manager |= {name: event[name] for name in _MANAGER if event.get(name)}
-        if isinstance(event.get("success"), bool):
-            turn.success, turn.answer = event["success"], _text(event.get("answer"))
-            turn.thought = turn.thought or _text(event.get("thought"))
+    if kind in _PLANS:
+        _plan(turn, event)
     elif kind == "ExecutorContextEvent":
         turn.instruction = turn.instruction or _text(event.get("subgoal"))
-    elif kind == "ExecutorActionEvent":
+    elif kind in ("ExecutorActionEvent", "ExecutorInternalActionEvent"):
         turn.thought = _text(event.get("thought")) or turn.thought
+        turn.raw = turn.raw or _text(event.get("full_response")) or None
         turn.written = calls_of(_text(event.get("action_json")))
         turn.extra |= {"description": event["description"]} if event.get("description") else {}
-    elif kind == "ExecutorActionResultEvent":
+    elif kind in ("ExecutorActionResultEvent", "ExecutorInternalResultEvent"):
         _results(turn, event)
     elif kind == "ToolExecutionEvent":
         args = event.get("tool_args")
@@ -151,6 +148,21 @@ def _fill(found: Told, event: dict[str, Any], kind: str) -> None:
     elif kind not in _SILENT:
         turn.extra.setdefault("events", []).append(event)
     found.goal = found.goal or _asked(event)
+
+
+def _plan(turn: Turn, event: dict[str, Any]) -> None:
+    """What the Manager plans, or its last word; a version between calls its answer `manager_answer`."""
+    turn.instruction = _text(event.get("subgoal", event.get("current_subgoal")))
+    answer, said = _text(event.get("answer", event.get("manager_answer"))), _text(event.get("full_response"))
+    manager = turn.extra.setdefault("manager", {})
+    manager |= {name: event[name] for name in _MANAGER if event.get(name)}
+    if said:
+        manager["response"] = said
+    if isinstance(event.get("success"), bool):
+        turn.success, turn.answer = event["success"], answer
+        turn.thought = turn.thought or _text(event.get("thought"))
+    if answer:
+        turn.raw = turn.raw or said or answer
 
 
 def _results(turn: Turn, event: dict[str, Any]) -> None:

@@ -237,6 +237,57 @@ def test_a_manager_plans_and_an_executor_acts_in_one_turn(tmp_path: Path) -> Non
     assert (ended(run).status, ended(run).score, ended(run).reason) == ("completed", 1.0, "Opened.")
 
 
+def test_a_version_between_calls_its_events_internal(tmp_path: Path) -> None:
+    def plan(subgoal: str, said: str, **more: Any) -> list[dict[str, Any]]:
+        told = {"plan": subgoal, "current_subgoal": subgoal, "thought": "", "memory_update": "", "full_response": said}
+        return [{"type": "ManagerThinkingEvent"}, {"type": "ManagerInternalPlanEvent", **told, **more}]
+
+    def act(action: dict[str, Any], outcome: bool, summary: str) -> list[dict[str, Any]]:
+        said = {"thought": f"To {action['action']}.", "full_response": "### Thought ###"}
+        return [
+            {"type": "ExecutorInternalActionEvent", "action_json": json.dumps(action), "description": "d", **said},
+            {
+                "type": "ExecutorInternalResultEvent",
+                "action": action,
+                "outcome": outcome,
+                "error": "None",
+                "summary": summary,
+            },
+        ]
+
+    swipe = {"action": "swipe", "coordinate": [540, 1600], "coordinate2": [540, 800], "duration": 0.2}
+    events = [
+        *plan("Open it", "<plan>1</plan>", manager_answer="", success=None),
+        *act({"action": "open_app", "text": "Chrome"}, True, "App started"),
+        *plan("Tap it", "<plan>2</plan>"),
+        *act({"action": "click", "index": 7}, True, "Clicked"),
+        *plan("Swipe up", "<plan>3</plan>"),
+        *act(swipe, False, "Failed to swipe"),
+        *plan("", "<request_accomplished>", manager_answer="Done.", success=True),
+    ]
+    folder = put(tmp_path, events, states={1: [{"index": 7, "className": "EditText", "bounds": "170, 91, 807, 238"}]})
+    (folder / "screenshots" / "0.png").write_bytes(PNG + b"0")
+    run = one(tmp_path)
+    first, second, third, last = steps(run)
+    assert (first.proposed.action.kind, first.proposed.action.app, first.error) == ("open_app", "Chrome", None)
+    assert (first.proposed.instruction, first.proposed.thought) == ("Open it", "To open_app.")
+    assert (first.proposed.raw, first.extra["summary"]) == ("### Thought ###", "App started")
+    assert first.extra["manager"] == {"plan": "Open it", "response": "<plan>1</plan>"}
+    assert first.before.image is not None
+    assert (second.proposed.action.at, second.proposed.action.space) == ((488, 164), "index")
+    assert (third.proposed.action.vector, third.proposed.action.ms, third.error) == ((0, -800), 200, "Failed to swipe")
+    assert (last.proposed.action.status, last.proposed.action.text) == ("complete", "Done.")
+    assert (ended(run).status, ended(run).score) == ("completed", 1.0)
+
+
+def test_turns_of_which_nothing_came_are_kept(tmp_path: Path) -> None:
+    put(tmp_path, [{"type": "ScripterThinkingEvent", "thoughts": "Off the phone."}])
+    run = one(tmp_path)
+    assert steps(run) == []
+    source = next(verdict for verdict in run.verdicts if verdict.name == "source")
+    assert source.extra["turns"][0]["events"] == [{"type": "ScripterThinkingEvent", "thoughts": "Off the phone."}]
+
+
 def test_where_macro_and_calls_do_not_match_both_sides_are_kept(tmp_path: Path) -> None:
     events = code("for i in range(3):\n    swipe((1, 900), (1, 100))\ntap_by_index(4)\nclick(5)")
     swipes = [swipe(1, 900, 1, 100) for _ in range(3)]
