@@ -118,6 +118,16 @@ def score_words(score: float | None) -> str:
     return "-" if score is None else f"{score:.2f}"
 
 
+def mean_words(mean: float | None) -> str:
+    """A mean score, or that there is none."""
+    return "undefined" if mean is None else f"{mean:.2f}"
+
+
+def money(dollars: float | None) -> str:
+    """US dollars, as many digits as tell."""
+    return "-" if dollars is None else f"${dollars:.2f}" if dollars >= 10 else f"${dollars:.4f}"
+
+
 def when(stamp: str) -> str:
     """A stored time as local date and minute; what is no time stays as it is."""
     moment = _moment(stamp)

@@ -155,6 +155,18 @@ def test_listing_runs_loads_no_screen(tmp_path: Path) -> None:
     assert not loaded & {"textual", "litellm", "numpy", "PIL", "sqlite_utils", "av", "adbutils"}
 
 
+def test_the_table_of_runs_and_two_compared_load_no_screen(tmp_path: Path) -> None:
+    db = tmp_path / "x.db"
+    main = "import lab.cli\nfor words in {}: assert lab.cli.main([*words, '--db', {!r}]) == 0"
+    run = "from pathlib import Path\nfrom store.store import Store\nfrom lab.records import Imported, numbered\n"
+    run += "from lab.task import Actor, Task\nfrom lab.trace import Started\n"
+    run += "event = Started(trace='r', task=Task('t', 'general', instruction='x'), agent=Actor('script', 'a'))\n"
+    loaded_by(run + f"Store.open(Path({str(db)!r})).import_run(Imported(numbered([event]), {{}}, []))")
+    loaded = loaded_by(main.format([["runs", "--costs"], ["runs", "--group", "agent"], ["compare", "r", "r"]], str(db)))
+    assert "screens.compare.sides" in loaded
+    assert not loaded & {"textual", "litellm", "numpy", "PIL", "sqlite_utils", "av", "adbutils"}
+
+
 TEXT = sorted(
     path
     for pattern in ("*.py", "*.md", "*.toml", "*.yaml", "*.json", "Makefile", ".ci/run")

@@ -14,8 +14,7 @@ from lab.errors import LabError
 from lab.output import print_json, say
 from lab.settings import load
 from lab.tables import print_table
-from screens.describe import score_words, status_words
-from screens.runs.columns import mean_words, money
+from screens.describe import mean_words, money, score_words, status_words
 from screens.runs.order import GROUPS, NEWEST, SORTS, Arranged, Group, Order, arrange, column
 from screens.runs.rows import Cost, Entry, cost_of, entry
 from screens.runs.sought import Sought, read
@@ -153,7 +152,7 @@ def _tell(total: int, arranged: Arranged, order: Order, costs: Mapping[str, Cost
 def _group_rows(groups: Sequence[Group]) -> list[list[str]]:
     return [
         [
-            group.name, f"{group.runs}", "undefined (no score)" if group.mean is None else mean_words(group),
+            group.name, f"{group.runs}", "undefined (no score)" if group.mean is None else mean_words(group.mean),
             f"{group.n}", f"{group.missing}", f"{group.steps:.1f}",
             ", ".join(f"{count} {status_words(status)}" for status, count in group.statuses),
         ]

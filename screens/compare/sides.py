@@ -10,9 +10,8 @@ from lab.plain import plain
 from lab.trace import AnyEvent, Asked, Ended, Started, Step
 from lab.turn import Reply
 from lab.uitree import UiTree
-from screens.describe import action_words, one_line, score_words, status_words, target_name
+from screens.describe import action_words, money, one_line, score_words, status_words, target_name
 from screens.replay.reel import Head, Reel
-from screens.runs.columns import money
 from screens.runs.rows import Cost, cost_of
 
 if TYPE_CHECKING:

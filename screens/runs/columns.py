@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from textual.content import Content
 
-from screens.describe import one_line, score_words, status_words, when
+from screens.describe import mean_words, money, one_line, score_words, status_words, when
 from screens.runs.order import Group, Order
 from screens.runs.rows import Cost, Entry
 
@@ -111,23 +111,13 @@ def group_row(group: Group, width: int) -> list[tuple[str, str]]:
     columns = {name: column for name, column in _GROUP.items() if width >= column.least}
     values = {
         "runs": f"{group.runs:,}",
-        "mean": mean_words(group),
+        "mean": mean_words(group.mean),
         "n": f"{group.n:,}",
         "missing": f"{group.missing:,}" if group.missing else "-",
         "steps": f"{group.steps:.1f}",
         "statuses": ", ".join(f"{count:,} {_status(status)}" for status, count in group.statuses),
     }
     return _row(width, columns, one_line(group.name) or "(empty)", values)
-
-
-def mean_words(group: Group) -> str:
-    """The mean score, or that there is none."""
-    return "undefined" if group.mean is None else f"{group.mean:.2f}"
-
-
-def money(dollars: float | None) -> str:
-    """US dollars, as many digits as tell."""
-    return "-" if dollars is None else f"${dollars:.2f}" if dollars >= 10 else f"${dollars:.4f}"
 
 
 def _status(status: str, waits: bool = False) -> str:

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lab.errors import LabError
-from screens.runs.columns import COLUMNS, group_row, heading, mean_words, run_row, shown
+from screens.describe import mean_words
+from screens.runs.columns import COLUMNS, group_row, heading, run_row, shown
 from screens.runs.order import GROUPS, SORTS, Lined, Order, arrange, column, group_of
 from screens.runs.rows import Cost, Entry, entry
 from screens.runs.sought import FIELDS, Sought, read
@@ -151,7 +152,7 @@ def test_groups_count_what_has_no_score_and_have_no_mean_of_nothing(entries: lis
     lunch, mail, alarm = groups["lunch"], groups["mail"], groups["Two words, and more"]
     assert (lunch.runs, lunch.n, lunch.mean, lunch.missing, lunch.steps) == (2, 2, 0.75, 0, 5.0)
     assert (mail.runs, mail.n, mail.mean, mail.missing) == (2, 1, 0.0, 1)
-    assert (alarm.n, alarm.mean, mean_words(alarm)) == (0, None, "undefined")
+    assert (alarm.n, alarm.mean, mean_words(alarm.mean)) == (0, None, "undefined")
     assert dict(mail.statuses) == {"budget": 1, "failed": 1}
     names = [*map(named, arranged.lines)]
     assert names[names.index("[mail]") :][:3] == ["[mail]", "a4", "a3"]
