@@ -40,6 +40,9 @@ class Known(NamedTuple):
 SNIFFED = 64 * 1024
 """Bytes of a file that are looked at to tell what it is."""
 
+BLANK = b"\xef\xbb\xbf \t\r\n"
+"""Bytes that may stand before the first of a text."""
+
 
 class Seen:
     """A regular file that may be of some format; it is opened only where a format asks how it begins, and once."""
@@ -53,7 +56,13 @@ class Seen:
         """Its first bytes, unpacked where its name ends in `.gz`, from the first that is no blank."""
         from store.formats.files import beginning
 
-        return beginning(self.path, SNIFFED).lstrip(b"\xef\xbb\xbf \t\r\n")
+        return beginning(self.path, SNIFFED).lstrip(BLANK)
+
+
+    @property
+    def is_json(self) -> bool:
+        """Whether its name says that it holds JSON."""
+        return self.name.endswith((".json", ".json.gz"))
 
 
 class Format(NamedTuple):

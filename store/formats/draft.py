@@ -127,8 +127,8 @@ class Draft:
         question = Question(f"q{self.count}", "ask", text, options)
         return question, None if reply is None else Reply(question.id, reply, by, decision=decision)
 
-    def verdict(self, name: str, value: Any = None, reason: str = "", **extra: Any) -> None:
-        """A judgement of the source's own, in its words."""
+    def verdict(self, name: str, value: Any = None, reason: str = "", /, **extra: Any) -> None:
+        """A judgement of the source's own, in its words; `extra` are its further fields, whatever they are called."""
         self.verdicts.append(Verdict(name, value, reason, extra))
 
     def end(

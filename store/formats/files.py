@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import gzip
+import re
 import stat
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
 from lab.errors import LabError
-from lab.wire import read_file
+from lab.wire import escape_surrogates, read_file
 
 MOST_JSON = 1024**3
 """The most bytes of one JSON file that are read, packed or not."""
@@ -37,6 +38,19 @@ def check_within(root: Path, path: Path) -> None:
         raise LabError(
             str(path), f"cannot be read ({getattr(error, 'strerror', None) or 'a circle of links'})"
         ) from error
+
+
+def numbered(folder: Path, named: re.Pattern[str]) -> dict[int, Path]:
+    """A folder's files by the number that is the first group of `named`, found in their names; the last of each."""
+    if not folder.is_dir():
+        return {}
+    found = ((match, path) for path in sorted(folder.iterdir()) if (match := named.search(path.name)))
+    return {int(match[1]): path for match, path in found}
+
+
+def unread(path: Path, error: LabError) -> str:
+    """Why a file of a run could not be read, as the run keeps it."""
+    return escape_surrogates(f"{path.name} {error.message}")
 
 
 def unpacked(path: Path, *, most: int = MOST_JSON) -> bytes:

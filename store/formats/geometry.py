@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from lab.turn import Direction, Point
+from lab.turn import ActionKind, Direction, Point
 
 Box = tuple[int, int, int, int]
 _MOST = 2**31 - 1
@@ -73,14 +73,26 @@ def opposite(way: Direction) -> Direction:
 
 
 def finger(way: Direction, size: Point | None, share: float = 0.5) -> Point | None:
-    """The movement of a finger in that direction, over a share of the picture's width or height; None without a size.
-
-    For a scroll whose direction names the content (down shows what is below), pass `opposite(way)`.
-    """
+    """The movement of a finger in that direction, over a share of the picture's width or height; None without one."""
     if size is None:
         return None
     dx, dy = _WAY[way]
     return round(dx * size[0] * share), round(dy * size[1] * share)
+
+
+def swept(kind: ActionKind, way: Direction | None, size: Point | None) -> Point | None:
+    """The finger's movement of a swipe, or of a scroll, whose direction names the content; None for other kinds.
+
+    Down shows what is below: there the finger moves up.
+    """
+    if way is None or kind not in ("scroll", "swipe"):
+        return None
+    return finger(opposite(way) if kind == "scroll" else way, size)
+
+
+def moved(at: Point | None, to: Point | None) -> Point | None:
+    """The way from one pixel to another; None where either is not known, or no screen is that large."""
+    return point(to[0] - at[0], to[1] - at[1]) if at and to else None
 
 
 def way_of(vector: Point) -> Direction | None:

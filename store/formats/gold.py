@@ -1,85 +1,24 @@
-"""What readers of published demonstrations share: a stranger's words and lists, and the pictures that paths name."""
+"""What readers of published demonstrations share: who acted, how one ends, and the pictures that paths name."""
 
 from __future__ import annotations
 
-import ast
-import json
 import os
-import warnings
 from collections.abc import Iterable, Iterator
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 import msgspec
 
-from lab.errors import LabError
 from lab.task import Actor
 from lab.trace import Ended
-from lab.turn import Action, Point
-from lab.wire import escape_surrogates, read_json
-from store.formats.geometry import point
+from lab.turn import Action
+from lab.wire import escape_surrogates
 
 ANNOTATOR = Actor("human", "annotator")
 """Who demonstrated, where a source does not say."""
 
-Notes = list[tuple[str, str]]
 _MOST_NAMES = 200_000
-_MOST_LITERAL = 1024**2
 _PARTS = 64
-
-
-def words(value: Any) -> str:
-    """Text as it stands, a number as text; empty for anything else."""
-    if isinstance(value, str):
-        return value
-    return str(value) if isinstance(value, int | float) and not isinstance(value, bool) else ""
-
-
-def names_of(value: Any) -> tuple[str, ...]:
-    """A list of names, or one name alone, without those that are empty."""
-    items = value if isinstance(value, list) else [value]
-    return tuple(name for item in items if (name := words(item).strip()))
-
-
-def literal(value: Any) -> Any:
-    """What a text spells as JSON or as a Python literal (never run); what spells neither stays as it is."""
-    if not isinstance(value, str) or len(value) > _MOST_LITERAL:
-        return value
-    try:
-        return read_json(value.encode("utf-8", "surrogatepass"), "text").value
-    except LabError:
-        pass
-    if not value.lstrip().startswith(("[", "(", "{")):
-        return value
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            spelled = ast.literal_eval(value.strip())
-        return read_json(json.dumps(spelled).encode(), "text").value
-    except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError, LabError):
-        return value
-
-
-def numbers(value: Any) -> list[Any]:
-    """A list of numbers, also where it is spelled as text; empty where it is none."""
-    spelled = literal(value)
-    return list(spelled) if isinstance(spelled, list) else []
-
-
-def moved(at: Point | None, to: Point | None) -> Point | None:
-    """The way from one pixel to another; None where either is not known, or no screen is that large."""
-    return point(to[0] - at[0], to[1] - at[1]) if at and to else None
-
-
-def missing(notes: Notes, place: str) -> list[list[str]]:
-    """What the tolerant reader changed below `place`, with what stood there."""
-    return [[at[len(place) :].lstrip("."), stood] for at, stood in notes if at.startswith(place)]
-
-
-def without(source: dict[str, Any], taken: Iterable[str]) -> dict[str, Any]:
-    """The source's fields that have no place of their own, verbatim, without those that are null."""
-    gone = set(taken)
-    return {key: value for key, value in source.items() if key not in gone and value is not None}
 
 
 def episode_bytes(value: Any) -> bytes:

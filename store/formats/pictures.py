@@ -11,8 +11,7 @@ from lab.errors import LabError
 from lab.records import Blob
 from lab.turn import Observation
 from lab.uitree import UiTree
-from lab.wire import escape_surrogates
-from store.formats.files import MOST_PICTURE, read_within
+from store.formats.files import MOST_PICTURE, read_within, unread
 from store.images import picture_kind, picture_size
 
 _HELD = 64 * 1024**2
@@ -61,7 +60,7 @@ class Pictures(Mapping[str, Blob]):
         try:
             return self.file(path, tree)
         except LabError as error:
-            extra["screenshot"] = escape_surrogates(f"{path.name} {error.message}")
+            extra["screenshot"] = unread(path, error)
             return Observation(tree=tree)
 
     def add(self, data: bytes, tree: UiTree | None = None) -> Observation:

@@ -9,6 +9,8 @@ import msgspec
 
 from lab.errors import LabError
 from lab.wire import Read, read_json
+from store.formats import BLANK, SNIFFED
+from store.formats.values import Notes
 
 
 class Pieces(NamedTuple):
@@ -19,8 +21,13 @@ class Pieces(NamedTuple):
     """
 
     rest: dict[str, Any]
-    notes: list[tuple[str, str]]
+    notes: Notes
     items: Iterator[Read | LabError]
+
+
+def is_list(data: bytes) -> bool:
+    """Whether JSON is a list, as far as its beginning tells."""
+    return data[:SNIFFED].lstrip(BLANK).startswith(b"[")
 
 
 def pieces(data: bytes, field: str, what: str) -> Pieces:
@@ -34,7 +41,7 @@ def pieces(data: bytes, field: str, what: str) -> Pieces:
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
         return _whole(data, field, what)
     rest: dict[str, Any] = {}
-    notes: list[tuple[str, str]] = []
+    notes: Notes = []
     for name, part in held.items():
         rest[name], said = read_json(bytes(part), f"{what} field {name}")
         notes += [(f"{name}.{place}" if place else name, stood) for place, stood in said]
@@ -74,7 +81,7 @@ def _whole(data: bytes, field: str, what: str) -> Pieces:
     return Pieces(value, outside, _split(items, notes, field))
 
 
-def _split(items: list[Any], notes: list[tuple[str, str]], field: str) -> Iterator[Read | LabError]:
+def _split(items: list[Any], notes: Notes, field: str) -> Iterator[Read | LabError]:
     for i, item in enumerate(items):
         here = f"{field}[{i}]"
         own = [(place[len(here) :].lstrip("."), stood) for place, stood in notes if place.startswith(here)]

@@ -10,8 +10,8 @@ from typing import Any
 
 from lab.turn import Action, Direction, Point
 from lab.uitree import Bounds, Node, UiTree
-from store.formats.geometry import number, point
-from store.formats.gold import moved, numbers, words
+from store.formats.geometry import moved, number, point
+from store.formats.values import numbers, words
 
 SPACE = "0-1"
 RAW = ("result_action_type", "result_action_text", "result_touch_yx", "result_lift_yx", "result_action_app_name")

@@ -22,8 +22,9 @@ from store.formats.aitz.actions import RAW, action_of, tree_of
 from store.formats.draft import Draft, run_id
 from store.formats.files import check_within, unpacked
 from store.formats.geometry import number
-from store.formats.gold import ANNOTATOR, Notes, Shots, ended, episode_bytes, missing, without, words
+from store.formats.gold import ANNOTATOR, Shots, ended, episode_bytes
 from store.formats.pictures import Pictures
+from store.formats.values import Notes, missing, without, words
 
 NAME = "aitz"
 _PLACED = {

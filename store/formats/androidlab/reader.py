@@ -95,7 +95,7 @@ def _run(found: Found, known: Callable[[str], bool]) -> Imported | Known:
     _steps(draft, run, pictures, first)
     score = _judge(draft, run)
     if run.cut:
-        draft.verdict("source", reason="the last line of trace.jsonl is cut short")
+        draft.verdict("source", None, "the last line of trace.jsonl is cut short")
     _end(draft, run, score, pictures, first)
     return draft.imported()
 

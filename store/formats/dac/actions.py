@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 from lab.turn import Action, ActionKind, Direction, Point
 from store.formats.geometry import Box, box, centre, direction, finger, number, opposite, point, way_of
-from store.formats.gold import literal, words
 from store.formats.ours import OURS, beside, with_ours
+from store.formats.values import literal, words
 
 _KINDS: dict[str, ActionKind] = {
     "click": "click", "tap": "click", "singletap": "click", "singleclick": "click", "clickelement": "click",

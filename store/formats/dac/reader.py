@@ -17,8 +17,9 @@ from lab.wire import Read, read_json
 from store.formats import SNIFFED, Failed, Format, Found, Known, Seen
 from store.formats.dac.run import ACTIONS, STEPS, Episode, imported
 from store.formats.files import check_within, unpacked
-from store.formats.gold import Notes, Shots, words
+from store.formats.gold import Shots
 from store.formats.pieces import each
+from store.formats.values import Notes, words
 
 NAME = "dac"
 _IDS = ("episode_id", "id", "task_id", "episode")

@@ -21,9 +21,10 @@ from store.formats import Found, Known
 from store.formats.dac.actions import Frame, action_of, flat
 from store.formats.draft import Draft, run_id
 from store.formats.geometry import number
-from store.formats.gold import ANNOTATOR, Notes, Shots, ended, episode_bytes, missing, names_of, without, words
+from store.formats.gold import ANNOTATOR, Shots, ended, episode_bytes
 from store.formats.ours import OURS, agent_of
 from store.formats.pictures import Pictures
+from store.formats.values import Notes, missing, names_of, without, words
 
 NAME = "dac"
 STEPS = ("steps", "step", "trajectory", "annotations", "data", "episode")

@@ -16,8 +16,8 @@ from lab.errors import LabError
 from lab.turn import Action, ActionKind, Direction, Point
 from lab.wire import read_json
 from store.formats.geometry import centre, direction, finger, number, opposite, point, way_of
-from store.formats.gold import literal, numbers, words
 from store.formats.ours import beside
+from store.formats.values import literal, numbers, words
 
 _KINDS: dict[str, ActionKind] = {
     "click": "click", "tap": "click", "longclick": "long_press", "longpress": "long_press",

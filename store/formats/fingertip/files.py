@@ -19,7 +19,7 @@ from lab.errors import LabError
 from lab.wire import escape_surrogates, read_json
 from store.formats.files import read_within
 from store.formats.fingertip.actions import is_action, said_of
-from store.formats.gold import Notes, literal, words
+from store.formats.values import Notes, literal, words
 
 STAMP = re.compile(r"\d{8}[_-]?\d{6}")
 """What an episode's folder is called."""

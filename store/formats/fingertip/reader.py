@@ -25,9 +25,10 @@ from store.formats.files import beginning
 from store.formats.fingertip.actions import action_of, said_of
 from store.formats.fingertip.files import DATA, STAMP, Files, Row, actions_in, files_of, profile_of, screens, told_in
 from store.formats.fingertip.trees import tree_in
-from store.formats.gold import ended, names_of, without, words
+from store.formats.gold import ended
 from store.formats.ours import OURS, agent_of, with_ours
 from store.formats.pictures import Pictures
+from store.formats.values import names_of, without, words
 
 NAME = "fingertip"
 ACTIONS = "action.jsonl"

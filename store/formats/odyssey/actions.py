@@ -10,8 +10,8 @@ import re
 from typing import Any, Literal
 
 from lab.turn import Action, ActionKind, Point
-from store.formats.geometry import Box, box, direction, finger, point, way_of
-from store.formats.gold import moved, numbers, words
+from store.formats.geometry import Box, box, direction, finger, moved, point, way_of
+from store.formats.values import numbers, words
 
 SPACE = "0-1000"
 _WHOLE = 1000

@@ -21,10 +21,11 @@ from store.formats import SNIFFED, Failed, Format, Found, Known, Seen
 from store.formats.draft import Draft, run_id
 from store.formats.files import check_within, unpacked
 from store.formats.geometry import number
-from store.formats.gold import ANNOTATOR, Notes, Shots, ended, episode_bytes, missing, names_of, without, words
+from store.formats.gold import ANNOTATOR, Shots, ended, episode_bytes
 from store.formats.odyssey.actions import action_of
 from store.formats.pictures import Pictures
 from store.formats.pieces import each
+from store.formats.values import Notes, missing, names_of, without, words
 
 NAME = "odyssey"
 _PARTS = 12
