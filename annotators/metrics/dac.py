@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from annotators.metrics import Context, Number, Tally, mean
 from annotators.metrics.dac_decisions import decisions
-from annotators.metrics.dac_runs import Demonstrations, Judged, demonstrations, why_not
+from annotators.metrics.dac_runs import Demonstrations, Judged, demonstrations, of_task, why_not
 from lab.case import Case
 
 TRAITS = ("level", "structure", "platform", "language")
@@ -65,8 +65,7 @@ def _main(runs: Sequence[_Run], part: str) -> Iterator[Number]:
     told = _teller(part, out)
     steps = sum(one.em.steps for one in judged)
     yield told("EM", _share(sum(sum(one.em.exact) for one in judged), steps), steps, "steps")
-    steps = sum(one.tm.steps for one in judged)
-    yield told("TM", _share(sum(sum(one.tm.typed) for one in judged), steps), steps, "steps")
+    yield told("TM", _share(sum(sum(one.em.typed) for one in judged), steps), steps, "steps")
     yield told("SR", mean([float(one.success) for one in judged]), len(judged), "runs")
     yield told("GP", mean([one.gp.gp for one in judged]), len(judged), "runs", "Appendix D's 2a" if not part else "")
     yield told("W-LCS", mean([one.w_lcs.w_lcs for one in judged]), len(judged), "runs")
@@ -113,7 +112,7 @@ def _group(steps: int) -> int:
 
 
 def _by_action(runs: Sequence[_Run]) -> Iterator[Number]:
-    """EM and TM of each type of demonstrated action (Appendix E), by the demonstration that EM was taken from."""
+    """EM and TM of each type of demonstrated action (Appendix E), each by the demonstration that is best in EM."""
     counts: dict[str, list[int]] = {}
     judged, out = _there(runs)
     for one in judged:
@@ -133,7 +132,7 @@ def _split(runs: Sequence[_Run], context: Context, trait: str) -> dict[str, list
     """Runs by a trait of their task, as they tell it or a demonstration of it does."""
     parts: dict[str, list[_Run]] = {}
     for run in runs:
-        tasks = [run.case.task, *(gold.task for gold in context.gold.get(run.case.task.id, ()))]
+        tasks = [run.case.task, *(gold.task for gold in of_task(run.case, context.gold.get(run.case.task.id, ())))]
         value = next((task.traits[trait] for task in tasks if task.traits.get(trait)), "")
         if value:
             parts.setdefault(value, []).append(run)

@@ -83,6 +83,8 @@ def act(action: Action, size: Point | None) -> Act:
             return Act(kind, None if app is None else app.strip().casefold())
         case "complete" if action.status == "infeasible":
             return Act("impossible")
+        case "other":
+            return Act(kind, repr(action.raw if action.text is None else (action.raw, action.text)))
     return Act(kind)
 
 

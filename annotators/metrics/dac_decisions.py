@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from annotators.metrics import Context, Number, Tally, mean
-from annotators.metrics.dac_runs import Against, Judged
+from annotators.metrics.dac_runs import UNSHOWN, Against, Judged, of_task
 from lab.case import Case
 from lab.task import Branch
 
@@ -24,7 +24,7 @@ def decisions(runs: Sequence[tuple[Case, Judged | None]], context: Context) -> I
     the graph's node that has the branch's id.
     """
     yield from _told("Decision Accuracy", *_by_option([case for case, _ in runs], context), "no branch here is rated")
-    marked, tally = _by_step([judged for _, judged in runs if judged])
+    marked, tally = _by_step(runs)
     yield from _told("Decision EM", marked, tally, "no demonstration here says at which step it decides")
 
 
@@ -35,13 +35,13 @@ def _by_option(cases: Sequence[Case], context: Context) -> tuple[list[_Decision]
         if case.gold:
             continue
         for branch in case.task.branches:
-            right = _right(branch, context.gold.get(case.task.id, ()))
+            right = _right(branch, of_task(case, context.gold.get(case.task.id, ())))
             if not right:
-                tally.out("decisions whose right option nobody tells")
+                tally.out("without a right option told")
             elif case.branches is None:
-                tally.out("decisions of runs whose branches nobody has rated")
+                tally.out("not rated")
             elif branch.id not in case.branches:
-                tally.out("decisions that were not reached")
+                tally.out("not reached")
             else:
                 found.append(_Decision(branch.depth, _plain(case.branches[branch.id]) in right))
     return found, tally
@@ -58,16 +58,16 @@ def _plain(option: str) -> str:
     return option.strip().casefold()
 
 
-def _by_step(judged: Sequence[Judged]) -> tuple[list[_Decision], Tally]:
+def _by_step(runs: Sequence[tuple[Case, Judged | None]]) -> tuple[list[_Decision], Tally]:
     tally = Tally()
     found = []
-    for one in judged:
-        for branch in one.case.task.branches:
-            place = _place(one.em, branch)
-            if place is None:
-                tally.out("decisions that no demonstration places at a step")
+    for case, judged in runs:
+        for branch in () if case.gold else case.task.branches:
+            place = _place(judged.em, branch) if judged else None
+            if judged and place is not None:
+                found.append(_Decision(branch.depth, judged.em.exact[place]))
             else:
-                found.append(_Decision(branch.depth, one.em.exact[place]))
+                tally.out("placed at no step by a demonstration" if judged else UNSHOWN)
     return found, tally
 
 

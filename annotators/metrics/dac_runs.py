@@ -9,6 +9,10 @@ from annotators.metrics.dac_acts import Act, Shown, done, matches, screen, shown
 from annotators.metrics.dac_sequences import longest_stretch, prefix, subsequence, w_lcs
 from lab.case import Case
 
+SHOWN = "shown by a person"
+UNSHOWN = "of a task that nobody has shown"
+"""Why a run is in no number that needs a demonstration, such that it can follow a count."""
+
 
 class Against(NamedTuple):
     """A run against one demonstration of `steps` steps; `exact` and `typed` say of each whether it was matched.
@@ -59,12 +63,12 @@ class Against(NamedTuple):
 class Judged(NamedTuple):
     """A run against that demonstration of its task that serves it best, for each number by itself.
 
-    So a run that takes another way than one person is not punished where another person showed that way.
+    So a run that takes another way than one person is not punished where another person showed that way. Only EM and TM
+    share theirs (`em`: the most exact, then the most alike), since what matches exactly matches in type, too.
     """
 
     case: Case
     em: Against
-    tm: Against
     gp: Against
     stretch: Against
     w_lcs: Against
@@ -85,11 +89,10 @@ class Demonstrations:
         """The run against each of these, which must have a step that is no slip."""
         all_of = [self._against(case, gold) for gold in golds]
         if len(all_of) == 1:
-            return Judged(case, *all_of * 5)
+            return Judged(case, *all_of * 4)
         return Judged(
             case,
-            em=max(all_of, key=lambda one: one.em),
-            tm=max(all_of, key=lambda one: one.tm),
+            em=max(all_of, key=lambda one: (one.em, one.tm)),
             gp=max(all_of, key=lambda one: one.gp),
             stretch=max(all_of, key=lambda one: one.stretch / one.steps),
             w_lcs=max(all_of, key=lambda one: one.w_lcs),
@@ -125,11 +128,28 @@ class Demonstrations:
 
 def demonstrations(case: Case, golds: Sequence[Case]) -> list[Case]:
     """Those of a task that a run can be laid beside: never itself, and none without a step."""
-    return [gold for gold in golds if gold.id != case.id and any(not step.slip for step in gold.steps)]
+    return [gold for gold in of_task(case, golds) if gold.id != case.id and any(not step.slip for step in gold.steps)]
+
+
+def of_task(case: Case, golds: Sequence[Case]) -> list[Case]:
+    """Those of what a run was asked: sources that number their tasks have the same numbers for others.
+
+    A task is known by its id, and where another source names it so, by its words as well, if it has any.
+    """
+    words = _words(case)
+    return [gold for gold in golds if _source(gold) == _source(case) or _words(gold) in (words, "") or not words]
+
+
+def _source(case: Case) -> str:
+    return case.source.format if case.source else ""
+
+
+def _words(case: Case) -> str:
+    return " ".join(case.task.instruction.casefold().split())
 
 
 def why_not(case: Case, golds: Sequence[Case]) -> str:
     """Why a run is in no number that needs a demonstration; empty where it is."""
     if case.gold:
-        return "demonstrations themselves"
-    return "" if demonstrations(case, golds) else "runs of tasks that nobody has shown"
+        return SHOWN
+    return "" if demonstrations(case, golds) else UNSHOWN

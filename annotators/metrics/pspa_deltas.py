@@ -28,7 +28,7 @@ def later_minus_first(runs: Sequence[Valued], metric: str) -> Changes:
     found = []
     for one in series.values():
         if len(one) < 2:
-            out["runs that are the only one of their agent, task and person"] += 1
+            out["without another by the same agent for the same task and person"] += 1
         else:
             found.append(max(one)[1] - min(one)[1])
     return found, tuple(out.items())
@@ -46,7 +46,7 @@ def with_minus_without(runs: Sequence[Valued], metric: str) -> Changes:
     for case, value in _known(runs, metric, out):
         side = experienced(case)
         if side is None:
-            out["runs that tell nothing of experience"] += 1
+            out["with nothing told of experience"] += 1
         else:
             sides[_agent(case), case.task.id, _person(case)][side].append((_beginner(case), value))
     found = []
@@ -54,10 +54,10 @@ def with_minus_without(runs: Sequence[Valued], metric: str) -> Changes:
         if one[True] and one[False]:
             learned = [value for beginner, value in one[True] if not beginner] or [value for _, value in one[True]]
             if len(learned) < len(one[True]):
-                out["first attempts, in which a memory is empty"] += len(one[True]) - len(learned)
+                out["before there was anything to remember"] += len(one[True]) - len(learned)
             found.append(_mean(learned) - _mean([value for _, value in one[False]]))
         else:
-            out["runs without their like on the other side"] += len(one[True]) + len(one[False])
+            out["with no such run on the other side"] += len(one[True]) + len(one[False])
     return found, tuple(out.items())
 
 

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import isclose
 from typing import Literal, NamedTuple
 
 from annotators.metrics import Context
-from annotators.metrics.dac_runs import Demonstrations, demonstrations
-from annotators.metrics.tdg import Aligned, align, first_path, fulfilled
+from annotators.metrics.dac_runs import SHOWN, UNSHOWN, Demonstrations, demonstrations
+from annotators.metrics.tdg import Aligned, Steps, align, first_path, fulfilled
 from lab.case import Case
+from lab.turn import Usage
 
 Value = float | str
-"""A number, or in words what the runs are that have none."""
+"""A number, or in words why there is none, such that they can follow a count: `without a score`."""
 PASSED = 0.99
 """A run succeeded whose score is above this."""
 
@@ -50,17 +52,17 @@ class Valued(NamedTuple):
 def valued(case: Case, context: Context, ready: Demonstrations) -> Valued:
     """All values of one run; a demonstration has none, since it is what others are measured against."""
     if case.gold:
-        return Valued(case, dict.fromkeys((metric.name for metric in METRICS), "demonstrations themselves"))
+        return Valued(case, dict.fromkeys((metric.name for metric in METRICS), SHOWN))
     aligned = _aligned(case)
     values: dict[str, Value] = {
         "APR": aligned if isinstance(aligned, str) else aligned.apr,
-        "PPR": aligned if isinstance(aligned, str) else _or(aligned.ppr, "runs whose path has no flexible node"),
+        "PPR": aligned if isinstance(aligned, str) else _or(aligned.ppr, "without a flexible node on the path"),
         "CT": _seconds(case),
         "CT without waiting": _working(case),
         "CPT": _price(case),
         "TCR": _shown(case, demonstrations(case, context.gold.get(case.task.id, ())), ready),
         "TCR by nodes": _along_first(case),
-        "Success Signal": "runs without a score" if case.score is None else float(case.score > PASSED),
+        "Success Signal": "without a score" if case.score is None else float(case.score > PASSED),
     }
     return Valued(case, values)
 
@@ -71,15 +73,24 @@ def _aligned(case: Case) -> Aligned | str:
         return why
     try:
         aligned = align(case.task.tdg, case.nodes)
+        best = align(case.task.tdg, _hoped(case))
     except ValueError as error:
-        return f"runs where {error}"
-    return "runs with a node on their path that nobody has rated" if aligned.unrated else aligned
+        return f"with {error}"
+    settled = not aligned.unrated and (aligned.apr, aligned.ppr) == (best.apr, best.ppr)
+    return aligned if settled else "with a node unrated that would count"
+
+
+def _hoped(case: Case) -> Steps:
+    """A run's nodes as they would be if those that nobody has rated had all been completed, and at once."""
+    rated = case.nodes or {}
+    open_ones = [node.id for node in case.task.tdg.walk() if not node.alternatives and node.id not in rated]
+    return {**rated, **dict.fromkeys(open_ones, -1)} if open_ones else rated
 
 
 def _unrated(case: Case) -> str:
     if not case.task.tdg.nodes:
-        return "runs of tasks without a graph"
-    return "runs whose nodes nobody has rated" if case.nodes is None else ""
+        return "of a task without a graph"
+    return "not rated" if case.nodes is None else ""
 
 
 def _along_first(case: Case) -> Value:
@@ -90,26 +101,26 @@ def _along_first(case: Case) -> Value:
     try:
         path = first_path(case.task.tdg)
     except ValueError as error:
-        return f"runs where {error}"
+        return f"with {error}"
     if not path:
-        return "runs where the graph has no unit instruction"
-    if any(id not in case.nodes for id in path):
-        return "runs with a node on the first path that nobody has rated"
-    done = fulfilled(case.task.tdg, case.nodes)
-    return sum(id in done for id in path) / len(path)
+        return "with no unit instruction in the graph"
+    done = fulfilled(case.task.tdg, case.nodes).intersection(path)
+    if done != fulfilled(case.task.tdg, _hoped(case)).intersection(path):
+        return "with a node unrated that would count"
+    return len(done) / len(path)
 
 
 def _shown(case: Case, golds: Sequence[Case], ready: Demonstrations) -> Value:
     """TCR: the share of a demonstration's actions that the run took in their order; of several the best."""
     if not golds:
-        return "runs of tasks that nobody has shown"
+        return UNSHOWN
     return max(common / steps for common, steps in (ready.common(case, gold) for gold in golds))
 
 
 def _seconds(case: Case) -> Value:
     if case.status == "open":
-        return "runs that have not ended"
-    return _or(case.seconds, "runs whose source tells no times")
+        return "not ended"
+    return _or(case.seconds, "without times")
 
 
 def _working(case: Case) -> Value:
@@ -117,16 +128,24 @@ def _working(case: Case) -> Value:
     whole = _seconds(case)
     if isinstance(whole, str):
         return whole
-    return "runs that do not tell how long their person took" if case.waited is None else whole - case.waited
+    if case.waited is None:
+        return "without the person's times"
+    return whole - case.waited if case.waited <= whole else "with more waiting than time"
 
 
 def _price(case: Case) -> Value:
     if case.status == "open":
-        return "runs that have not ended"
-    paid = [step.usage.cost for step in case.steps if step.usage and step.usage.prompt_tokens is not None]
-    if None in paid and any(cost is not None for cost in paid):
-        return "runs whose price is known only in part"
-    return _or(case.usage.cost if case.usage else None, "runs without a known price")
+        return "not ended"
+    whole = case.usage.cost if case.usage else None
+    if whole is None:
+        return "without a known price"
+    paid = [step.usage.cost for step in case.steps if step.usage and _asked(step.usage)]
+    known = [cost for cost in paid if cost is not None]
+    return "with a price for a part only" if len(known) < len(paid) and isclose(whole, sum(known)) else whole
+
+
+def _asked(usage: Usage) -> bool:
+    return usage.prompt_tokens is not None or usage.completion_tokens is not None
 
 
 def _or(value: float | None, why: str) -> Value:

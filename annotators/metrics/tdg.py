@@ -53,7 +53,7 @@ def align(tdg: Tdg, steps: Steps) -> Aligned:
     way = _through(tdg, {id: step for id in done if (step := steps.get(id)) is not None})
     path = tuple(node.id for node in way.nodes)
     if not path:
-        raise ValueError("the graph has no unit instruction")
+        raise ValueError("no unit instruction in the graph")
     on = set(path)
     return Aligned(
         path,
@@ -177,7 +177,7 @@ def _order(after: Mapping[str, list[str]]) -> list[str]:
             if not waiting[b]:
                 order.append(b)
     if len(order) < len(after):
-        raise ValueError("the edges of its graph make a circle")
+        raise ValueError("a circle of edges in the graph")
     return order
 
 

@@ -14,6 +14,7 @@ from lab.design.revision import Design
 from lab.design.soundness import problems
 from lab.errors import LabError
 from lab.task import Actor, Branch, Task, Tdg, TdgNode, check_task
+from lab.trace import Source
 from lab.turn import Action
 
 SIZE = (1000, 2000)
@@ -45,7 +46,7 @@ def test_worked_example() -> None:
     found = numbers(case("g", "abcde", who="human"), case("r", "abzwe"))
     assert values(found, "EM", "TM", "SR", "GP", "W-LCS") == [3 / 5, 4 / 5, 0, 2 / 5, 8 / 15]
     assert (found["EM", ""].n, found["EM", ""].of, found["SR", ""].n, found["SR", ""].of) == (5, "steps", 1, "runs")
-    assert found["EM", ""].left_out == (("demonstrations themselves", 1),)
+    assert found["EM", ""].left_out == (("shown by a person", 1),)
 
 
 def test_a_perfect_run_and_an_empty_one() -> None:
@@ -102,6 +103,46 @@ def test_a_run_that_takes_path_b_is_not_punished_for_path_a() -> None:
     assert values(found, "EM", "SR", "GP", "W-LCS") == [1, 1, 1, 1]
 
 
+def test_what_matches_exactly_matches_in_type() -> None:
+    """One: abc and az were shown, abd comes: EM 2/3 of abc (az: 1/2) and TM 3 of its 3. Two: w of 9 shown.
+
+    With TM from az (2 of 2, the same 100 %) it would be 3 + 0 of 3 + 9 steps by one and 2 + 0 of 2 + 9 by the other.
+    """
+    one, two = task("one"), task("two")
+    found = numbers(
+        case("az", "az", one, "human"), case("abc", "abc", one, "human"), case("g", "abcdeabcd", two, "human"),
+        case("r1", "abd", one), case("r2", "wwwwwwwww", two),
+    )  # fmt: skip
+    assert values(found, "EM", "TM") == [2 / 12, 3 / 12]
+    assert (found["EM", ""].n, found["TM", ""].n, found["TM", "action type"].n) == (12, 12, 12)
+
+
+def test_every_number_of_a_run_on_path_b_is_that_of_path_a() -> None:
+    """Two ways of other lengths and acts: whoever takes one is worth what who takes the other is, whole and in part."""
+    way_a, way_b = case("a", "abcde", who="human"), case("b", "adw", who="human")
+    by_a, by_b = numbers(way_a, way_b, case("r", "abcde")), numbers(way_a, way_b, case("r", "adw"))
+    shares = ("EM", "TM", "SR", "GP", "GP 2b", "GP 6a", "GP 6b", "W-LCS")
+    assert values(by_a, *shares) == values(by_b, *shares) == [1] * len(shares)
+    assert values(numbers(way_a, case("r", "adw")), "EM", "W-LCS") == [1 / 5, 4 / 15 + 1 / 15]
+
+
+def test_tasks_of_two_sources_that_share_a_number_are_two_tasks() -> None:
+    """Both call a task 132; a run of ours is laid beside that demonstration whose words are its own."""
+
+    def shown(id: str, source: str, words: str, letters: str) -> Case:
+        of = Task("132", "general", instruction=words)
+        return case(id, letters, of, "human", source=Source(source, id, "0" * 64))
+
+    golds = shown("g1", "dac", "Find a note", "ab"), shown("g2", "androidcontrol", "Set an alarm", "cd")
+    asked = Task("132", "general", instruction="find a  note ")
+    assert values(numbers(*golds, case("r", "cd", asked)), "EM", "W-LCS") == [0, 0]
+    assert values(numbers(*golds, case("r", "ab", asked)), "EM", "W-LCS") == [1, 1]
+    theirs = case("r", "cd", asked, source=Source("androidcontrol", "r", "1" * 64))
+    assert values(numbers(*golds, theirs), "EM") == [1]
+    silent = Task("132", "proactive")
+    assert numbers(golds[0], case("r", "ab", silent))["EM", ""].value == 1
+
+
 def test_any_accepted_action_is_right() -> None:
     gold = case("g", "", who="human", acts=[CaseStep(A, A), CaseStep(B, B, accepted=(C, Action("wait")))])
     found = numbers(gold, case("r1", "ac"), case("r2", "aw"), case("r3", "ad"))
@@ -130,7 +171,7 @@ def test_runs_without_a_demonstration_are_left_out_and_counted() -> None:
         empty,
         case("y", "a", task("empty")),
     )
-    assert dict(found["SR", ""].left_out) == {"demonstrations themselves": 2, "runs of tasks that nobody has shown": 2}
+    assert dict(found["SR", ""].left_out) == {"shown by a person": 2, "of a task that nobody has shown": 2}
     nothing = numbers(case("r", "ab"))
     assert all(one.value is None and one.undefined for one in nothing.values())
     assert nothing["EM", ""].undefined == "no run here is of a task that a person has shown"
@@ -185,9 +226,9 @@ def test_decision_accuracy_by_depth() -> None:
     name = "Decision Accuracy"
     assert (found[name, ""].value, found[name, ""].n) == (3 / 5, 5)
     assert dict(found[name, ""].left_out) == {
-        "decisions that were not reached": 1,
-        "decisions of runs whose branches nobody has rated": 2,
-        "decisions whose right option nobody tells": 4,
+        "not reached": 1,
+        "not rated": 2,
+        "without a right option told": 4,
     }
     assert (found[name, "depth 1"].value, found[name, "depth 1"].n) == (2 / 3, 3)
     assert (found[name, "depth 2"].value, found[name, "depth 2"].n) == (1 / 2, 2)
@@ -214,7 +255,14 @@ def test_exact_match_at_the_step_where_a_demonstration_decides() -> None:
     gold = case("g", "", of, "human", acts=acts, nodes={"wet": 2})
     found = numbers(gold, case("1", "ac", of), case("2", "az", of))
     assert (found["Decision EM", "depth 1"].value, found["Decision EM", "depth 1"].n) == (1 / 2, 2)
-    assert found["Decision EM", ""].left_out == (("decisions that no demonstration places at a step", 4),)
+    assert found["Decision EM", ""].left_out == (("placed at no step by a demonstration", 4),)
+
+
+def test_decisions_of_a_task_that_nobody_has_shown_are_counted() -> None:
+    found = numbers(
+        case("g", "ab", who="human"), case("1", "ab", Task("u", "general", instruction="x", branches=FORKS))
+    )
+    assert found["Decision EM", ""].left_out == (("of a task that nobody has shown", 3),)
 
 
 def test_decisions_without_any_say_why() -> None:

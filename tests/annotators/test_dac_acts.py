@@ -101,6 +101,14 @@ def test_a_finger_that_goes_up_scrolls_down(other: Action, right: bool) -> None:
     assert same_actions(Action("scroll", direction="down"), other) is right
 
 
+def test_what_nobody_could_read_is_the_same_only_word_for_word() -> None:
+    pinch = Action("other", raw={"action_type": "pinch", "scale": 2})
+    assert same_actions(pinch, Action("other", raw={"action_type": "pinch", "scale": 2}))
+    assert not same_actions(pinch, Action("other", raw="I am sorry"))
+    assert not same_actions(pinch, Action("other"))
+    assert not same_actions(Action("other", text="a"), Action("other", text="b"))
+
+
 def test_a_finger_that_goes_left_shows_what_is_right() -> None:
     assert act(Action("swipe", vector=(-500, 20)), SIZE).value == "right"
     assert act(Action("swipe", direction="left"), SIZE).value == "right"

@@ -51,9 +51,9 @@ def test_apr_and_ppr_are_means_over_runs() -> None:
     found = numbers(run("1", nodes=ALL), run("2", nodes=HALF), run("3"), run("4", PLAIN, nodes={"x": 0, "y": None}))
     apr, ppr = found["APR", ""], found["PPR", ""]
     assert apr.value == pytest.approx((3 / 3 + 2 / 4 + 1 / 2) / 3)
-    assert (apr.n, apr.of, apr.left_out) == (3, "runs", (("runs whose nodes nobody has rated", 1),))
+    assert (apr.n, apr.of, apr.left_out) == (3, "runs", (("not rated", 1),))
     assert ppr.value == (1 / 1 + 0 / 1) / 2
-    assert dict(ppr.left_out) == {"runs whose nodes nobody has rated": 1, "runs whose path has no flexible node": 1}
+    assert dict(ppr.left_out) == {"not rated": 1, "without a flexible node on the path": 1}
     assert found["APR", "complexity low"].value == (3 / 3 + 2 / 4) / 2
     assert found["APR", "complexity high"].value == 1 / 2
     assert ("PPR", "complexity high") not in found
@@ -62,7 +62,32 @@ def test_apr_and_ppr_are_means_over_runs() -> None:
 def test_a_node_that_nobody_rated_is_not_a_node_that_was_not_completed() -> None:
     found = numbers(run("1", nodes={"open": 0, "a": 1}), run("2", nodes={"open": 0, "b": 1, "c": 2, "end": 3}))
     assert found["APR", ""].value == 1
-    assert found["APR", ""].left_out == (("runs with a node on their path that nobody has rated", 1),)
+    assert found["APR", ""].left_out == (("with a node unrated that would count", 1),)
+
+
+def test_a_node_that_nobody_rated_counts_where_it_could_change_the_path() -> None:
+    """a of one path is not completed and b of the other unrated: 1 of 3 or 2 of 3, and nobody knows which."""
+    way = chain(node("open"), node("way", "fixed", (), [node("a"), node("x")], [node("b"), node("y")]))
+    task = Task("t", "personalized", instruction="x", tdg=way)
+    unsure = run("1", task, nodes={"open": 0, "a": None, "x": None, "y": None})
+    sure = run("2", task, nodes={"open": 0, "a": 1, "x": 2})
+    found = numbers(unsure, sure)
+    assert (found["APR", ""].value, found["APR", ""].n) == (1, 1)
+    assert found["APR", ""].left_out == (("with a node unrated that would count", 1),)
+    needs = chain(node("open"), node("way", "fixed", ["open"], [node("a")], [node("b")]))
+    found = numbers(run("3", Task("t", "personalized", instruction="x", tdg=needs), nodes={"a": 1, "b": None}))
+    assert (found["APR", ""].value, found["TCR by nodes", ""].value) == (None, None)
+
+
+def test_waiting_that_nobody_told_or_that_is_more_than_all_is_no_number() -> None:
+    found = numbers(
+        run("1", seconds=60.0, waited=None), run("2", seconds=10.0, waited=20.0), run("3", seconds=9.0, waited=9.0)
+    )
+    assert found["CT", ""].value == pytest.approx((60 + 10 + 9) / 3)
+    assert (found["CT without waiting", ""].value, found["CT without waiting", ""].n) == (0, 1)
+    assert dict(found["CT without waiting", ""].left_out) == {
+        "without the person's times": 1, "with more waiting than time": 1,
+    }  # fmt: skip
 
 
 def test_completion_time_with_and_without_the_persons_waiting() -> None:
@@ -72,7 +97,7 @@ def test_completion_time_with_and_without_the_persons_waiting() -> None:
     )
     assert found["CT", ""].value == 80
     assert found["CT without waiting", ""].value == 70
-    assert dict(found["CT", ""].left_out) == {"runs whose source tells no times": 1, "runs that have not ended": 1}
+    assert dict(found["CT", ""].left_out) == {"without times": 1, "not ended": 1}
 
 
 def test_cost_per_task_is_of_runs_with_a_known_price() -> None:
@@ -85,7 +110,15 @@ def test_cost_per_task_is_of_runs_with_a_known_price() -> None:
     cpt = found["CPT", ""]
     assert cpt.value == pytest.approx(0.03)
     assert (cpt.n, cpt.unit) == (2, "usd")
-    assert dict(cpt.left_out) == {"runs without a known price": 1, "runs whose price is known only in part": 1}
+    assert dict(cpt.left_out) == {"without a known price": 1, "with a price for a part only": 1}
+
+
+def test_a_price_that_the_source_tells_of_the_whole_run_is_whole() -> None:
+    """Of two calls one has a price, 0.5: where the source says 0.9 of both that counts, where it says nothing none."""
+    tokens = [step._replace(usage=Usage(None, 1, cost=cost)) for step, cost in zip(DOES, (0.5, None), strict=False)]
+    found = numbers(run("1", usage=Usage(9, 1, cost=0.9), acts=tokens), run("2", usage=Usage(cost=0.5), acts=tokens))
+    assert (found["CPT", ""].value, found["CPT", ""].n) == (0.9, 1)
+    assert found["CPT", ""].left_out == (("with a price for a part only", 1),)
 
 
 def test_later_minus_first_goes_by_attempts_and_then_by_beginning() -> None:
@@ -98,7 +131,7 @@ def test_later_minus_first_goes_by_attempts_and_then_by_beginning() -> None:
     )  # fmt: skip
     change = found["ΔCT", "later minus first"]
     assert (change.value, change.n, change.of) == (((30 - 90) + (50 - 40)) / 2, 2, "pairs")
-    assert change.left_out == (("runs that are the only one of their agent, task and person", 1),)
+    assert change.left_out == (("without another by the same agent for the same task and person", 1),)
 
 
 def test_later_minus_first_never_pairs_two_people_tasks_or_agents() -> None:
@@ -125,7 +158,7 @@ def test_with_minus_without_is_the_mean_over_tasks_and_people() -> None:
     assert found["ΔPPR", name].value == ((1 - 0) + (0 - 1)) / 2
     assert found["ΔCT", name].value == ((30 - 50) + (20 - 30)) / 2
     assert dict(found["ΔCT", name].left_out) == {
-        "runs without their like on the other side": 1, "runs that tell nothing of experience": 1,
+        "with no such run on the other side": 1, "with nothing told of experience": 1,
     }  # fmt: skip
 
 
@@ -138,7 +171,7 @@ def test_several_runs_of_a_side_count_by_their_mean_and_a_memory_has_nothing_at_
     )  # fmt: skip
     change = found["ΔCT", "with minus without experience"]
     assert (change.value, change.n) == (30 - 60, 1)
-    assert change.left_out == (("first attempts, in which a memory is empty", 1),)
+    assert change.left_out == (("before there was anything to remember", 1),)
 
 
 def test_a_task_may_say_itself_what_is_with_experience() -> None:
@@ -159,8 +192,8 @@ def test_success_signal_and_both_completion_ratios() -> None:
     assert (found["Success Signal", ""].value, found["Success Signal", ""].n) == (1 / 2, 2)
     assert found["TCR", ""].value == (4 / 4 + 3 / 4) / 2
     assert found["TCR by nodes", ""].value == (3 / 3 + 1 / 3) / 2
-    assert dict(found["TCR", ""].left_out) == {"demonstrations themselves": 1, "runs of tasks that nobody has shown": 1}
-    assert found["APR", ""].left_out == (("demonstrations themselves", 1), ("runs whose nodes nobody has rated", 1))
+    assert dict(found["TCR", ""].left_out) == {"shown by a person": 1, "of a task that nobody has shown": 1}
+    assert found["APR", ""].left_out == (("shown by a person", 1), ("not rated", 1))
 
 
 def test_nothing_is_undefined_without_a_reason_and_no_reason_comes_with_a_number() -> None:
