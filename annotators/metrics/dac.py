@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from annotators.metrics import Context, Number, Tally, mean
 from annotators.metrics.dac_decisions import decisions
 from annotators.metrics.dac_runs import Demonstrations, Judged, demonstrations, of_task, why_not
+from annotators.metrics.dac_words import DEFINITIONS
 from lab.case import Case
+
+__all__ = ["DEFINITIONS", "measure"]
 
 TRAITS = ("level", "structure", "platform", "language")
 """What tables are broken down by (Table 2, Appendix F and G), as the traits of a task tell it."""
@@ -31,9 +34,6 @@ class _Run(NamedTuple):
     case: Case
     judged: Judged | None
     why: str
-
-
-DEFINITIONS: Mapping[str, str] = {}
 
 
 def measure(cases: Sequence[Case], context: Context) -> list[Number]:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from annotators.metrics import Context, Number, Tally, mean
 from annotators.metrics.dac_runs import Demonstrations
 from annotators.metrics.pspa_deltas import later_minus_first, with_minus_without
 from annotators.metrics.pspa_values import METRICS, Metric, Valued, valued
+from annotators.metrics.pspa_words import DEFINITIONS
 from lab.case import Case
+
+__all__ = ["DEFINITIONS", "measure"]
 
 TRAITS = ("complexity", "clarity", "scenario")
 """What tables are broken down by (Tables 2 and 3), as the traits of a task tell it."""
@@ -16,9 +19,6 @@ _DELTAS = (
     ("later minus first", later_minus_first, "no agent did a task for a person twice here"),
     ("with minus without experience", with_minus_without, "no agent did a task here with and without experience"),
 )
-
-
-DEFINITIONS: Mapping[str, str] = {}
 
 
 def measure(cases: Sequence[Case], context: Context) -> list[Number]:

@@ -108,7 +108,8 @@ def explain(texts: Mapping[str, Mapping[str, str]], *, as_json: bool) -> None:
         return
     for paper, metrics in texts.items():
         say(f"{TITLES[paper]}\n")
-        print_table(["metric", "what it is"], [[name, text] for name, text in metrics.items()], wide="what it is")
+        rows = [row for name, text in metrics.items() for row in ([name, text], ["", ""])]
+        print_table(["metric", "what it is"], rows[:-1], wide="what it is")
         say("")
 
 
