@@ -81,7 +81,7 @@ def _refuse(error: LabError, *, as_json: bool) -> int:
 
 def build_parser() -> argparse.ArgumentParser:
     """The parser with every command; it imports nothing that a command needs."""
-    parser = argparse.ArgumentParser(
+    parser = common.Parser(
         prog="hitlab",
         description="A terminal lab for the humans in the loop of mobile GUI agents.",
         epilog=EXAMPLES,

@@ -4,15 +4,33 @@ from __future__ import annotations
 
 import argparse
 import math
-from typing import TypeAlias
+from collections.abc import Sequence
+from typing import Any, TypeAlias
 
-Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
+Commands: TypeAlias = "argparse._SubParsersAction[Parser]"
 """Where commands are added."""
 
 
-def command(commands: Commands, name: str, run: str, help: str) -> argparse.ArgumentParser:
+class Parser(argparse.ArgumentParser):
+    """A command line's reader, of which each command's is one, too."""
+
+    loose = ""
+    """The positional that takes words from anywhere, `-word` among them; not `-h`, and not what begins with `--`."""
+
+    def parse_known_args(  # type: ignore[override]  # argparse itself calls it in this way alone
+        self, args: Sequence[str] | None = None, namespace: Any = None
+    ) -> tuple[Any, list[str]]:
+        if not self.loose or args is None:
+            return super().parse_known_args(args, namespace)
+        args = [f" {word}" if word[:1] == "-" != word[1:2] and word not in ("-", "-h") else word for word in args]
+        found, rest = super().parse_known_args(args, namespace)
+        getattr(found, self.loose).extend(word for word in rest if not word.startswith("-"))
+        return found, [word for word in rest if word.startswith("-")]
+
+
+def command(commands: Commands, name: str, run: str, help: str) -> Parser:
     """A command whose parsed words go to `run`, written `module:function`; it takes --db as every one does."""
-    parser: argparse.ArgumentParser = commands.add_parser(name, help=help, description=help)
+    parser: Parser = commands.add_parser(name, help=help, description=help)
     parser.set_defaults(run=run)
     database(parser)
     return parser

@@ -44,6 +44,23 @@ def test_runs_filters_sorts_and_tells_what_fits(db: str, capsysbinary: pytest.Ca
     assert table["fit"] == 4
 
 
+def test_a_word_with_a_minus_is_no_option_wherever_it_stands(
+    db: str, capsysbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    def ids(*words: str) -> set[str]:
+        return {run["id"] for run in printed(capsysbinary, "runs", *words, "--db", db)["runs"]}
+
+    every = ids()
+    assert ids("-qwen") == every - ids("qwen") != every
+    assert ids("-hello", "-status:open") == every - ids("status:open") != every
+    assert ids("task:lunch", "--sort", "steps", "-qwen", "tokens>0") == ids("task:lunch tokens>0 -qwen")
+    with pytest.raises(SystemExit):
+        main(["runs", "-qwen", "--nope", "--db", db])
+    with pytest.raises(SystemExit):
+        main(["runs", "-h"])
+    assert b"all but those" in capsysbinary.readouterr().out
+
+
 def test_runs_groups_and_says_what_is_undefined(db: str, capsysbinary: pytest.CaptureFixture[bytes]) -> None:
     groups = printed(capsysbinary, "runs", "-", "--group", "agent", "--db", db)["groups"]
     mean = {group["name"]: (group["mean_score"], group["n"], group["missing"]) for group in groups}
