@@ -18,8 +18,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal
 
 from annotators.metrics import Context, Number, Tally, mean
+from annotators.metrics.fingertip_distances import Pair, similarities
 from annotators.metrics.fingertip_others import Others
-from annotators.metrics.fingertip_text import LONGEST, cosine, similarity
+from annotators.metrics.fingertip_text import LONGEST, cosine
 from annotators.metrics.fingertip_tracks import (
     MOST,
     Execution,
@@ -51,12 +52,12 @@ def _suggestion(cases: Sequence[Case], context: Context) -> Iterable[Number]:
             yield _number(metric, "score", [], out, "no run guesses an intent that is known")
         return
     said = tally.kept(guesses, _unsayable)
-    alike = [similarity(guess.text, guess.intent) for guess in said]
+    alike = similarities([(guess.text, guess.intent) for guess in said])
     why = "no guess has a text"
     yield from _sim1(said, alike, context, tally.told)
     yield _number("Levenshtein", "score", alike, tally.told, why)
     judged = Tally()
-    right = judged.kept(guesses, lambda guess: "nobody has judged it" if guess.right is None else "")
+    right = judged.kept(guesses, lambda guess: "not judged" if guess.right is None else "")
     values = [float((guess.right or 0.0) >= 0.5) for guess in right]
     yield _number("SR1", "share", values, out + judged.told, "nobody has judged a guess")
     yield from _cost([guess.case for guess in guesses], "suggestion", out)
@@ -64,7 +65,7 @@ def _suggestion(cases: Sequence[Case], context: Context) -> Iterable[Number]:
 
 def _unsayable(guess: Guess) -> str:
     if not guess.text:
-        return "it guessed nothing"
+        return "without a guess"
     return "too long to compare" if max(len(guess.text), len(guess.intent)) > LONGEST else ""
 
 
@@ -90,14 +91,14 @@ def _execution(cases: Sequence[Case], context: Context) -> Iterable[Number]:
         for metric in ("SR2", "Sim2", "Step Ratio"):
             yield _number(metric, "ratio", [], out, "no run of a task that a person has demonstrated")
         return
-    judged = tally.kept(runs, lambda run: "nobody has judged it" if run.done is None else "")
+    judged = tally.kept(runs, lambda run: "not judged" if run.done is None else "")
     values = [float(run.done is True) for run in judged]
     beyond = sum(run.done is False and run.steps > MOST * run.golden for run in judged)
     note = f"{beyond} failed by taking more than {MOST:g} times the golden steps" if beyond else ""
     yield _number("SR2", "share", values, tally.told, "nobody has judged a run", note)
     yield from _likeness(runs, context, out)
     done = [run.steps / run.golden for run in judged if run.done]
-    left = (*tally.told, ("did not succeed", len(judged) - len(done))) if len(done) < len(judged) else tally.told
+    left = (*tally.told, ("without success", len(judged) - len(done))) if len(done) < len(judged) else tally.told
     yield _number("Step Ratio", "ratio", done, left, "no run succeeded")
     yield from _cost([run.case for run in runs], "execution", out)
 
@@ -106,8 +107,8 @@ def _likeness(runs: Sequence[Execution], context: Context, out: Out) -> Iterable
     """Sim2, and its two halves over the same runs."""
     tally = Tally()
     others = Others(context)
-    own: list[float] = []
-    foreign: list[float] = []
+    own: list[Pair] = []
+    foreign: list[Pair] = []
     for run in runs:
         other, why = others.of(run)
         if other is None:
@@ -117,18 +118,15 @@ def _likeness(runs: Sequence[Execution], context: Context, out: Out) -> Iterable
         if max(map(len, (sequence, shown, theirs))) > LONGEST:
             tally.out("too long to compare")
             continue
-        apart = similarity(sequence, theirs)
-        if not apart:
-            tally.out("nothing in common with the other user, so no ratio")
-            continue
-        own.append(similarity(sequence, shown))
-        foreign.append(apart)
+        own.append((sequence, shown))
+        foreign.append((sequence, theirs))
+    halves = list(zip(similarities(own), similarities(foreign), strict=True))
+    kept = tally.kept(halves, lambda half: "" if half[1] else "sharing nothing with the other user")
     left = out + tally.told
     why = "; ".join(reason for reason, _ in tally.told)
-    ratios = [near / far for near, far in zip(own, foreign, strict=True)]
-    yield _number("Sim2", "ratio", ratios, left, why)
-    yield _number("S_I", "score", own, left, why)
-    yield _number("S_II", "score", foreign, left, why)
+    yield _number("Sim2", "ratio", [near / far for near, far in kept], left, why)
+    yield _number("S_I", "score", [near for near, _ in kept], left, why)
+    yield _number("S_II", "score", [far for _, far in kept], left, why)
 
 
 def _cost(cases: Sequence[Case], part: str, out: Out) -> Iterable[Number]:

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from annotators.metrics import Context
 from annotators.metrics.fingertip_text import Likest
 from annotators.metrics.fingertip_tracks import Execution, sequence_of, type_of, user_of
 from lab.case import Case
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 
 class Others:
@@ -18,6 +22,7 @@ class Others:
         self._made = False
         self._found: dict[tuple[str, str], Case | None] = {}
         self._sequences: dict[str, str] = {}
+        self._rows: NDArray[Any] | None = None
 
     def of(self, run: Execution) -> tuple[Case | None, str]:
         """The episode to compare with, or why there is none."""
@@ -25,14 +30,14 @@ class Others:
         intent = run.demonstration.task.instruction or run.case.task.instruction
         kind = self._type(run)
         if not kind:
-            return None, "its user's type (age) is not told"
+            return None, "of a user whose age is not told"
         if not intent:
-            return None, "its intent is not told"
+            return None, "of an untold intent"
         key = (intent, kind)
         if key not in self._found:
             self._found[key] = self._nearest(intent, kind)
         found = self._found[key]
-        return found, "" if found else "no user of another type has a demonstration"
+        return found, "" if found else "without a demonstration by a user of another type"
 
     def sequence(self, demonstration: Case) -> str:
         """All that was done in a demonstration, written once."""
@@ -66,8 +71,17 @@ class Others:
         """By the embedding model: the first of those with the highest cosine."""
         import numpy as np
 
+        if self._rows is None:
+            self._rows = self._directions(self._intents)
+        likeness = self._rows @ self._directions([intent])[0]
+        return allowed[int(np.argmax(likeness[list(allowed)]))]
+
+    def _directions(self, texts: Sequence[str]) -> NDArray[Any]:
+        """The vectors of texts, each of length 1, or 0 where it has none."""
+        import numpy as np
+
         embed = self._context.terms.embed
         assert embed is not None
-        rows = np.asarray(embed([intent, *self._intents]), dtype=float)
-        rows /= np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-12)
-        return allowed[int(np.argmax(rows[1:][list(allowed)] @ rows[0]))]
+        rows = np.asarray(embed(texts), dtype=float)
+        found: NDArray[Any] = rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-12)
+        return found

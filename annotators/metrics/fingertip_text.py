@@ -12,20 +12,24 @@ _HAIR = 1e-9
 """What a bound may be too low by, since 1 - 1/3 and 2/3 are not quite the same to a machine."""
 
 
+def trimmed(one: str, other: str) -> tuple[str, str]:
+    """The shorter and the longer text without what both begin and end with: their distance is the same."""
+    short, long = (one, other) if len(one) <= len(other) else (other, one)
+    start, end = 0, 0
+    while start < len(short) and short[start] == long[start]:
+        start += 1
+    while end < len(short) - start and short[-1 - end] == long[-1 - end]:
+        end += 1
+    return short[start : len(short) - end], long[start : len(long) - end]
+
+
 def distance(one: str, other: str) -> int:
     """Levenshtein's distance: the fewest insertions, deletions and replacements of characters.
 
     Hyyrö's form of Myers' algorithm (2003): a column of the matrix is two long integers, so that a character of the
     shorter text costs a dozen operations on as many bits as the longer one has characters.
     """
-    start = 0
-    short, long = sorted((one, other), key=len)
-    while start < len(short) and short[start] == long[start]:
-        start += 1
-    end = 0
-    while end < len(short) - start and short[-1 - end] == long[-1 - end]:
-        end += 1
-    short, long = short[start : len(short) - end], long[start : len(long) - end]
+    short, long = trimmed(one, other)
     if not short:
         return len(long)
     where: dict[str, int] = {}

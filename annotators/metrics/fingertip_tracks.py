@@ -70,7 +70,7 @@ def guesses_of(cases: Sequence[Case], gold: Mapping[str, Sequence[Case]], out: T
         if case.status == "open":
             out.out("not ended")
         elif not intent:
-            out.out("its true intent is not known")
+            out.out("of an unknown intent")
         else:
             found.append(Guess(case, text, intent, right))
     return found
@@ -101,7 +101,7 @@ def executions_of(cases: Sequence[Case], gold: Mapping[str, Sequence[Case]], out
         if case.status == "open":
             out.out("not ended")
         elif not shown:
-            out.out("nobody has demonstrated its task")
+            out.out("of a task that nobody demonstrated")
         else:
             own = next((one for one in shown if user_of(one) == user_of(case)), shown[0])
             golden = len(own.steps)
@@ -164,7 +164,11 @@ def written(action: Action) -> str:
     name = _NAMES.get(action.kind, action.kind)
     if name == "finish":
         return "finish()"
-    places = [f"{x},{y}" for x, y in (point for point in (action.at, action.to) if point)]
-    said = [action.text] if action.text and name != "click" else []
-    rest = [text for text in (action.direction, action.app) if text]
-    return f"{name}({','.join([*places, *said, *rest])})"
+    parts: list[str] = []
+    for point in (action.at, action.to):
+        if point:
+            parts.append(f"{point[0]},{point[1]}")
+    for text in ("" if name == "click" else action.text, action.direction, action.app):
+        if text:
+            parts.append(text)
+    return f"{name}({','.join(parts)})"

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from annotators.metrics import Number, Terms, context_of
 from annotators.metrics.fingertip import measure
+from annotators.metrics.fingertip_distances import distances, similarities
 from annotators.metrics.fingertip_text import LONGEST, Likest, cosine, distance, similarity
 from annotators.metrics.fingertip_tracks import guess_in, sequence_of, type_of, written
 from lab.case import Case, CaseStep
@@ -103,6 +104,26 @@ def test_and_of_texts_longer_than_a_machine_word(one: str, other: str) -> None:
     assert distance(one, other) == plain_distance(one, other)
 
 
+LONG = st.text(alphabet="ab日\ud800😀", max_size=150)
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.lists(st.tuples(LONG, LONG), max_size=24))
+def test_many_pairs_at_once_are_as_far_apart_as_the_textbook_has_it(pairs: list[tuple[str, str]]) -> None:
+    assert distances(pairs) == [plain_distance(one, other) for one, other in pairs]
+    assert similarities(pairs) == [similarity(one, other) for one, other in pairs]
+
+
+def test_pairs_of_any_lengths_stand_side_by_side() -> None:
+    """Around the edges of words, with equal pairs, empty texts, and texts that begin and end alike."""
+    sizes = (0, 1, 2, 62, 63, 64, 65, 127, 128, 129, 200)
+    pairs = [(("ab" * 200)[:one] + "x", "y" + ("ba" * 200)[:other]) for one in sizes for other in sizes]
+    pairs += [("head" + "a" * size + "tail", "head" + "b" * (size // 2) + "tail") for size in sizes]
+    pairs += pairs[:5]
+    assert distances(pairs) == [distance(one, other) for one, other in pairs]
+    assert len(pairs) > 100
+
+
 @settings(deadline=None)
 @given(FEW, FEW)
 def test_similarity_is_from_0_to_1_and_the_same_both_ways(one: str, other: str) -> None:
@@ -140,7 +161,7 @@ def test_without_an_embedding_model_the_levenshtein_half_stands_under_its_own_na
     told = numbers(GOLD, guess("u1/1", "order a toffee"), guess("u1/1", " order a coffee "), guess("u1/1", None))
     # 1 letter of 14 differs; the second is the intent itself; the third guessed nothing
     assert told["Levenshtein", ""].value == pytest.approx((13 / 14 + 1) / 2)
-    assert told["Levenshtein", ""].left_out == (("it guessed nothing", 1),)
+    assert told["Levenshtein", ""].left_out == (("without a guess", 1),)
     assert told["Sim1", ""].undefined.startswith("no embedding model was named")
     assert told["SR1", ""].undefined == "nobody has judged a guess"
 
@@ -169,14 +190,14 @@ def test_sr1_is_what_people_or_a_judge_settled() -> None:
         guess("u1/1", "cake", verdicts=[Verdict("sr1", "perhaps")]),
     )
     assert (told["SR1", ""].value, told["SR1", ""].n) == (1 / 3, 3)
-    assert told["SR1", ""].left_out == (("nobody has judged it", 1),)
+    assert told["SR1", ""].left_out == (("not judged", 1),)
 
 
 def test_people_guess_too_and_a_guess_needs_a_true_intent() -> None:
     human = guess("u1/1", INTENT, agent=Actor("human", "A7"))
     told = numbers(GOLD, human, guess("own", "lamp"), guess("own2", "a lamp", traits={"intent": "the lamp"}))
     assert told["Levenshtein", ""].n == 2
-    assert told["Levenshtein", ""].left_out == (("its true intent is not known", 1),)
+    assert told["Levenshtein", ""].left_out == (("of an unknown intent", 1),)
     assert numbers(guess("own", "lamp"))["SR1", ""].undefined == "no run guesses an intent that is known"
 
 
@@ -257,13 +278,13 @@ def test_the_comparison_goes_by_the_embedding_model_where_there_is_one() -> None
 def test_why_there_is_no_sim2() -> None:
     agent = run("u1/1", INTENT, click(1), FINISH)
     alone = numbers(GOLD, agent)
-    assert alone["Sim2", ""].undefined == "no user of another type has a demonstration"
+    assert alone["Sim2", ""].undefined == "without a demonstration by a user of another type"
     ageless = shown("u1/1", INTENT, user("u1"), click(1), FINISH)
-    assert numbers(ageless, agent)["Sim2", ""].undefined == "its user's type (age) is not told"
+    assert numbers(ageless, agent)["Sim2", ""].undefined == "of a user whose age is not told"
     strange = shown("u3/1", INTENT, user("u3", 60), Action("wait"))
     odd = run("u1/1", INTENT, Action("other", text="~"))
     unlike = numbers(GOLD, strange, odd._replace(steps=[]))
-    assert unlike["Sim2", ""].undefined == "nothing in common with the other user, so no ratio"
+    assert unlike["Sim2", ""].undefined == "sharing nothing with the other user"
 
 
 def test_the_demonstration_is_that_of_the_same_user_if_there_is_one() -> None:
@@ -289,7 +310,7 @@ def test_sr2_and_the_step_ratio() -> None:
     )
     sr2 = told["SR2", ""]
     assert (sr2.value, sr2.n) == (2 / 4, 4)
-    assert sr2.left_out == (("nobody has demonstrated its task", 1), ("nobody has judged it", 1))
+    assert sr2.left_out == (("of a task that nobody demonstrated", 1), ("not judged", 1))
     assert sr2.note == "1 failed by taking more than 2.5 times the golden steps"
     assert told["Step Ratio", ""].value == (3 / 2 + 5 / 2) / 2
     assert numbers(run("x", "y"))["SR2", ""].undefined == "no run of a task that a person has demonstrated"
