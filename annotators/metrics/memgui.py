@@ -24,10 +24,10 @@ from annotators.metrics import Context, Number, Tally, Terms
 from annotators.metrics.memgui_economy import economy
 from annotators.metrics.memgui_irr import analysed, percentage
 from annotators.metrics.memgui_numbers import PAPER, Out, more, number
-from annotators.metrics.memgui_tries import Chain, apps_of, chains_of, difficulty_of
+from annotators.metrics.memgui_tries import DIFFICULTIES, Chain, apps_of, chains_of, difficulty_of
 from lab.case import Case
 
-DIFFICULTIES = ("easy", "medium", "hard")
+_FOR_UNDEFINED = "0 stands for undefined"
 _ALL = ("SR", "IRR", "MTPR", "FRR", "Step Ratio", "Time/Step", "Cost/Step")
 
 
@@ -78,7 +78,7 @@ def _success(part: str, chains: Sequence[Chain], out: Out) -> Iterable[Number]:
 def _unjudged(chain: Chain) -> str:
     if chain.first is None:
         return "no first attempt"
-    return "nobody has judged its success" if chain.first.done is None else ""
+    return "not judged" if chain.first.done is None else ""
 
 
 def _retention(part: str, chains: Sequence[Chain], out: Out) -> Iterable[Number]:
@@ -98,7 +98,7 @@ def _retention(part: str, chains: Sequence[Chain], out: Out) -> Iterable[Number]
     yield number("IRR", "share", shares, part, "script", left, "no rate came with the runs" if asked else why)
     if not part:
         above = [share for share in shares if share]
-        left = more(left, "its rate is 0 or missing", len(asked) - len(above))
+        left = more(left, "with a rate of 0 or none", len(asked) - len(above))
         why = "no rate above 0 came with the runs" if came else "no rate came with the runs" if asked else why
         yield number("IRR above 0", "share", above, part, "script", left, why)
 
@@ -107,10 +107,10 @@ def _no_memory(chain: Chain) -> str:
     if chain.first is None:
         return "no first attempt"
     if chain.memory == "no":
-        return "a standard task"
+        return "needing no memory"
     case = chain.first.case
     known = chain.memory == "yes" or case.task.units or analysed(case)
-    return "" if known else "not known whether it needs memory"
+    return "" if known else "not known to need memory or not"
 
 
 def _within(part: str, chains: Sequence[Chain], k: int, out: Out) -> Iterable[Number]:
@@ -126,15 +126,23 @@ def _within(part: str, chains: Sequence[Chain], k: int, out: Out) -> Iterable[Nu
 
 
 def _undecided(chain: Chain, k: int) -> str:
-    if chain.done_at(k) is not None or all(one.done is False for i, one in chain.tries.items() if i <= k):
+    """Why it cannot be told whether it succeeded within k attempts: one is not judged, or is not here."""
+    if chain.done_at(k) is not None:
         return ""
-    return "nobody has judged its success"
+    if any(one.done is None for i, one in chain.tries.items() if i <= k):
+        return "not judged"
+    return "without an earlier attempt" if _lacks(chain) else ""
+
+
+def _lacks(chain: Chain) -> bool:
+    """Whether an attempt before its last one is not here."""
+    return max(chain.tries) > len(chain.tries)
 
 
 def _ratio(chains: Sequence[Chain], out: Out) -> Iterable[Number]:
     """MTPR, by the paper and as the script has it, for which all that needs no memory is standard."""
     tally = Tally()
-    told = tally.kept(chains, lambda chain: "" if chain.memory else "not known whether it needs memory")
+    told = tally.kept(chains, lambda chain: "" if chain.memory else "not known to need memory or not")
     judged = tally.kept(told, _unjudged)
     memory = [chain.tries[1].done is True for chain in judged if chain.memory == "yes"]
     standard = [chain.tries[1].done is True for chain in judged if chain.memory == "no"]
@@ -149,7 +157,7 @@ def _ratio(chains: Sequence[Chain], out: Out) -> Iterable[Number]:
         yield Number(PAPER, "MTPR", None, "ratio", 0, "tasks", "", "script", out, why)
         return
     value = (sum(needs) / len(needs)) / (sum(rest) / len(rest)) if needs and any(rest) else 0.0
-    note = "0 stands for undefined" if not any(rest) else ""
+    note = "" if needs and any(rest) else _FOR_UNDEFINED
     yield Number(PAPER, "MTPR", value, "ratio", len(chains), "tasks", "", "script", out, note=note)
 
 
@@ -166,8 +174,10 @@ def recovery(chains: Sequence[Chain], most: int, out: Out) -> Iterable[Number]:
     """FRR over k = `most` attempts: recovering on attempt 2 weighs 1, on 3 a half, on 4 a third (script: a fourth)."""
     tally = Tally()
     judged = tally.kept(chains, _unjudged)
-    failed = [chain for chain in judged if chain.tries[1].done is False]
-    why = "no task failed on its first attempt" if not failed else "no task was tried again" if most < 2 else ""
+    lost = [chain for chain in judged if chain.tries[1].done is False]
+    failed = tally.kept(lost, lambda chain: _unweighed(chain, most))
+    why = "no task failed on its first attempt" if not lost else "no task was tried again" if most < 2 else ""
+    why = why or ("" if failed else "no later attempt is judged")
     got = sum(1 / (at - 1) for chain in failed if (at := chain.done_at(most)))
     untried = sum(len(chain.tries) < 2 for chain in failed)
     note = f"k = {most}" + (f"; {untried} of {len(failed)} were not tried again" if untried else "")
@@ -176,7 +186,18 @@ def recovery(chains: Sequence[Chain], most: int, out: Out) -> Iterable[Number]:
     lost = [chain for chain in chains if chain.done_at(1) is None]
     got = sum(0.5 ** (at - 2) for chain in lost if (at := chain.done_at(most)))
     value = got / len(lost) if lost else 0.0
-    yield Number(PAPER, "FRR", value, "share", len(lost), "tasks", "", "script", out, note=f"k = {most}")
+    note = f"k = {most}" + ("" if lost else f"; {_FOR_UNDEFINED}")
+    yield Number(PAPER, "FRR", value, "share", len(lost), "tasks", "", "script", out, note=note)
+
+
+def _unweighed(chain: Chain, most: int) -> str:
+    """Why it cannot be told on which attempt a task recovered."""
+    before = chain.done_at(most) or most + 1
+    later = {i: one for i, one in chain.tries.items() if 1 < i < before}
+    if any(one.done is None for one in later.values()):
+        return "with a later attempt not judged"
+    last = max((i for i in chain.tries if i <= before), default=1)
+    return "without an earlier attempt" if len([i for i in chain.tries if i <= last]) < last else ""
 
 
 def _limited(numbers: Iterable[Number], terms: Terms) -> list[Number]:

@@ -31,7 +31,7 @@ def economy(chains: Sequence[Chain], k: int, out: Out) -> Iterable[Number]:
 def _step_ratio(chains: Sequence[Chain], k: int, part: str, out: Out) -> Iterable[Number]:
     """Steps / golden steps of tasks that succeeded: of the attempt that did (script: of the first one)."""
     tally = Tally()
-    passed = tally.kept(chains, lambda chain: "" if chain.done_at(k) is not None else "did not succeed")
+    passed = tally.kept(chains, lambda chain: "" if chain.done_at(k) is not None else "without success")
     known = tally.kept(passed, lambda chain: "" if chain.golden else "no golden steps")
     why = "no task succeeded" if not passed else "no golden steps are known"
     left = out + tally.told
@@ -47,9 +47,16 @@ def _time(tries: Sequence[Try], part: str, out: Out) -> Iterable[Number]:
     timed = tally.kept(tries, lambda one: "no steps" if not one.steps else "" if _seconds(one) else "no times")
     values = [_seconds(one) / one.steps for one in timed]
     yield number("Time/Step", "seconds", values, part, "paper", out + tally.told, "no run has times", of="attempts")
-    stepped = [one for one in tries if one.script_steps > 0]
+    stepped, left = _stepped(tries, out)
     total = sum(one.told("total_time") or one.case.seconds or 0.0 for one in stepped)
-    yield _pooled("Time/Step", "seconds", total, stepped, part, out, "no run has times")
+    yield _pooled("Time/Step", "seconds", total, stepped, part, left, "no run has times")
+
+
+def _stepped(tries: Sequence[Try], out: Out) -> tuple[list[Try], Out]:
+    """The attempts that have steps as the script counts them, and what is left out with the others."""
+    tally = Tally()
+    stepped = tally.kept(tries, lambda one: "" if one.script_steps > 0 else "no steps")
+    return stepped, out + tally.told
 
 
 def _seconds(one: Try) -> float:
@@ -64,9 +71,9 @@ def _cost(tries: Sequence[Try], part: str, out: Out) -> Iterable[Number]:
     )
     values = [(_price(one) or 0.0) / one.steps for one in priced]
     yield number("Cost/Step", "usd", values, part, "paper", out + tally.told, "no run's cost is known", of="attempts")
-    stepped = [one for one in tries if one.script_steps > 0]
+    stepped, left = _stepped(tries, out)
     total = sum(_at(one, IN, OUT) for one in stepped)
-    yield _pooled("Cost/Step", "usd", total, stepped, part, out, "no run's tokens are known")
+    yield _pooled("Cost/Step", "usd", total, stepped, part, left, "no run's tokens are known")
 
 
 def _price(one: Try) -> float | None:
@@ -95,14 +102,20 @@ def _pooled(metric: str, unit: str, total: float, tries: Sequence[Try], part: st
 def _table(tries: Sequence[Try], part: str, out: Out) -> Iterable[Number]:
     """The session table's own columns, taken from it, or computed as it does for a run of that source."""
     tally = Tally()
-    own = tally.kept(tries, lambda one: "" if one.case.source and one.case.source.format == SOURCE else "no such table")
+    own = tally.kept(
+        tries, lambda one: "" if one.case.source and one.case.source.format == SOURCE else "without such a table"
+    )
     why = "" if own else "no run comes from a session with such a table"
-    ratios = [_table_ratio(one) for one in own if one.steps]
-    left = out + tally.told
+    steps, costs = Tally(), Tally()
+    stepped = steps.kept(own, lambda one: "" if one.steps else "no steps")
+    left = out + tally.told + steps.told
+    ratios = [_table_ratio(one) for one in stepped]
     yield number("csv step_ratio", "ratio", ratios, part, "script", left, why or "no run has steps", of="attempts")
-    costs = [cost for one in own if (cost := _table_cost(one))]
+    priced = costs.kept(own, lambda one: "" if _table_cost(one) else "no tokens")
+    left = out + tally.told + costs.told
     why = why or "no run's tokens are known"
-    yield number("csv total_token_cost", "usd", costs, part, "script", left, why, of="attempts")
+    paid = [_table_cost(one) for one in priced]
+    yield number("csv total_token_cost", "usd", paid, part, "script", left, why, of="attempts")
 
 
 def _table_ratio(one: Try) -> float:

@@ -31,24 +31,24 @@ def irr_of(case: Case, done: bool | None) -> Irr:
     if done:
         return Irr(1.0)
     if case.units is not None and case.task.units:
-        return rate(case.task.units, case.units) if done is False else Irr(None, "nobody has judged its success")
+        return rate(case.task.units, case.units) if done is False else Irr(None, "not judged")
     verdict = case.verdict(VERDICT)
     if verdict is None:
-        return Irr(None, "nobody has rated its information units")
+        return Irr(None, "without rated information units")
     method = verdict.extra.get("evaluation_method") or ""
     if method not in _MEASURED:
-        return Irr(None, f"the source's analysis: {str(method)[:40]}")
+        return Irr(None, f"analysed as {str(method)[:40]}")
     total, used = verdict.extra.get("total_information_units"), verdict.extra.get("correctly_used_units")
     if _is_count(total) and _is_count(used) and 0 < total >= used:
         return Irr(used / total)
     told = percentage(case)
-    return Irr(told) if told is not None else Irr(None, "the source's analysis names no rate")
+    return Irr(told) if told is not None else Irr(None, "analysed without a rate")
 
 
 def rate(units: Sequence[InformationUnit], marks: Mapping[str, UnitMark]) -> Irr:
     """Of a failed attempt: its explicit units used correctly, over all units; none where some are not rated."""
     if any(unit.id not in marks for unit in units):
-        return Irr(None, "not all its information units are rated")
+        return Irr(None, "with some information units not rated")
     return Irr(sum(unit.explicit and marks[unit.id] == "correct" for unit in units) / len(units))
 
 

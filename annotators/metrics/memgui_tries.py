@@ -14,6 +14,7 @@ from lab.case import Case
 
 DONE = 0.99
 """A score above it is a success; the benchmark's own are 0 and 1."""
+DIFFICULTIES = ("easy", "medium", "hard")
 TABLE = "results.csv"
 """The verdict that keeps a session's table row: its columns are what the published script computes with."""
 _YES = {"yes": "yes", "no": "no", "y": "yes", "n": "no", "true": "yes", "false": "no"}
@@ -100,11 +101,15 @@ def memory_of(case: Case) -> str:
 
 
 def difficulty_of(case: Case) -> str:
-    """easy: 1 to 20 golden steps, medium: to 40, hard: more; where they are not known, what the task's trait says."""
+    """easy, medium or hard as its task says, else by its golden steps: to 20, to 40, more (A.4.2).
+
+    The paper's tables go by what the tasks say (48, 42, 38 tasks): six of 23 and 24 golden steps are called easy.
+    """
+    told = case.task.traits.get("difficulty", "").lower()
     golden = case.task.shortest
-    if golden is not None:
-        return "easy" if golden <= 20 else "medium" if golden <= 40 else "hard"
-    return case.task.traits.get("difficulty", "").lower()
+    if told in DIFFICULTIES or golden is None:
+        return told
+    return "easy" if golden <= 20 else "medium" if golden <= 40 else "hard"
 
 
 def apps_of(case: Case) -> int:
@@ -127,17 +132,17 @@ def _persona(case: Case) -> str:
 
 def _why_not(case: Case, terms: Terms, rates: Mapping[str, float]) -> str:
     if case.gold:
-        return "a demonstration"
+        return "demonstrated by a person"
     if case.status == "open":
         return "not ended"
     if case.attempt < 1:
-        return "its attempt has no number from 1"
+        return "with an attempt not numbered from 1"
     if case.task.shortest is None and (terms.step_budget is not None or terms.golden_tokens is not None):
-        return "no golden steps, so no budget"
+        return "without golden steps, so without a budget"
     if terms.golden_tokens is not None and case.agent.id not in rates:
-        return "its agent's tokens are not known"
+        return "of an agent whose tokens are not known"
     if terms.token_budget is not None and tokens_of(case) is None:
-        return "its tokens are not known"
+        return "whose tokens are not known"
     return ""
 
 
