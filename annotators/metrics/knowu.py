@@ -31,7 +31,7 @@ Out = tuple[tuple[str, int], ...]
 PAPER = "knowu"
 SPLITS: tuple[Split, ...] = ("general", "personalized", "proactive")
 DIFFICULTIES = ("easy", "hard")
-NO_SPLIT = "its split cannot be told from its task"
+NO_SPLIT = "of a task without a split"
 NO_RESULT = "no result"
 _ANYWHERE = ("SR", "AveSteps", "AveQueries", "Efficiency")
 _OWN: dict[str, tuple[str, ...]] = {
@@ -97,7 +97,7 @@ def _of_split(split: Split, runs: Sequence[Run], out: Out, context: Context) -> 
         yield from _restraint(runs, context, out)
     for difficulty in DIFFICULTIES:
         some = [run for run in runs if run.difficulty == difficulty]
-        unknown = _with(out, "its difficulty is not told", sum(run.difficulty not in DIFFICULTIES for run in runs))
+        unknown = _with(out, "of untold difficulty", sum(run.difficulty not in DIFFICULTIES for run in runs))
         part = f"{split}, {difficulty}"
         if some:
             yield from _scored("SR", "share", part, some, unknown, lambda run: float(run.done))
@@ -172,7 +172,7 @@ def _roles(runs: Sequence[Run], out: Out) -> Iterable[Number]:
     """The average score of each role over its personalized and proactive tasks."""
     asked = [run for run in runs if run.split in ("personalized", "proactive")]
     nameless = sum(not run.role for run in asked)
-    left = _with(_with(out, "a general task", sum(run.split == "general" for run in runs)), "no role", nameless)
+    left = _with(_with(out, "of a general task", sum(run.split == "general" for run in runs)), "of no role", nameless)
     for role in sorted({run.role for run in asked if run.role}):
         own = [run for run in asked if run.role == role]
         counted = [run for run in own if run.score is not None or _fails_without(run)]
@@ -195,14 +195,14 @@ def _mobileworld(runs: Sequence[Run]) -> Iterable[Number]:
     if not runs:
         return
     tally = Tally()
-    held = tally.kept(runs, lambda run: NO_RESULT if run.score is None else "" if run.steps else "no steps")
+    held = tally.kept(runs, _unfinished)
     interactive = [run for run in held if _needs_interaction(run)]
     rest = [run for run in held if not _needs_interaction(run)]
-    for part, some in (("user interaction", interactive), ("GUI only", rest)):
+    for part, needs in (("user interaction", True), ("GUI only", False)):
+        own = Tally()
+        some = own.kept([run for run in runs if _needs_interaction(run) is needs], _unfinished)
         why = "" if some else "no such task has a result"
-        yield _number(
-            "SR", "share", [float(run.done) for run in some], f"MobileWorld, {part}", "script", tally.told, why
-        )
+        yield _number("SR", "share", [float(run.done) for run in some], f"MobileWorld, {part}", "script", own.told, why)
     needless = sum(run.queries > 0 for run in rest)
     n = len(interactive) + needless
     quality = sum(run.done / run.queries for run in interactive if run.queries)
@@ -210,6 +210,10 @@ def _mobileworld(runs: Sequence[Run]) -> Iterable[Number]:
     value = quality / n if n else None
     note = f"{needless} of tasks that need no question" if needless else ""
     yield Number(PAPER, "UIQ", value, "score", n, "runs", "MobileWorld", "script", tally.told, why, note)
+
+
+def _unfinished(run: Run) -> str:
+    return NO_RESULT if run.score is None else "" if run.steps else "no steps"
 
 
 def _needs_interaction(run: Run) -> bool:

@@ -89,10 +89,10 @@ def warranted(case: Case, terms: Terms) -> tuple[bool | None, str]:
 def _habitual(case: Case, terms: Terms) -> tuple[bool | None, str]:
     keys = HABITS.get(case.task.id)
     if keys is None:
-        return None, "its routine is not known"
+        return None, "of an unknown routine"
     facts = case.persona.facts if case.persona else terms.profiles.get(case.task.persona or _USER)
     if facts is None:
-        return None, "its role's profile is not given"
+        return None, "whose profile is not given"
     habits = facts.get("habits")
     held: Mapping[str, object] = habits if isinstance(habits, dict) else {}
     return any(isinstance(held.get(key), dict) and bool(held[key]) for key in keys), ""
@@ -103,7 +103,7 @@ def _checked(task: Task) -> tuple[bool | None, str]:
         return False, ""
     if any(check.run == "asked" or check.when == "accept" for check in task.checks):
         return True, ""
-    return None, "its task does not say whether an intervention is warranted"
+    return None, "of a task that does not say whether to intervene"
 
 
 def _intervenes(step: CaseStep) -> bool:

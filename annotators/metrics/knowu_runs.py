@@ -63,7 +63,7 @@ def runs_of(cases: Sequence[Case], terms: Terms, out: Tally) -> list[Run]:
 
 
 def _why_not(case: Case) -> str:
-    return "a demonstration" if case.gold else "not ended" if case.status == "open" else ""
+    return "demonstrated by a person" if case.gold else "not ended" if case.status == "open" else ""
 
 
 def _run(case: Case, terms: Terms) -> Run:
@@ -108,9 +108,9 @@ def hybrid_of(case: Case, terms: Terms) -> Hybrid:
     weight = _number(case.task.traits.get("lambda"))
     weight = terms.rule_weight if weight is None else weight
     if weight is None:
-        return Hybrid(None, "its task has no lambda")
+        return Hybrid(None, "of a task without lambda")
     if not 0 <= weight <= 1:
-        return Hybrid(None, "its task's lambda is not from 0 to 1")
+        return Hybrid(None, "with a lambda not from 0 to 1")
     rule = _judged(case, "rule")
     rule = case.score if rule is None and case.checks else rule
     llm = _judged(case, "llm")

@@ -113,7 +113,7 @@ def test_a_run_of_another_source_that_nobody_scored_is_undecided_in_both() -> No
 def test_demonstrations_and_open_runs_are_left_out_with_their_number() -> None:
     told = numbers(case("A"), case("B", agent=Actor("human", "P01")), case("C", status="open"))
     number = told["SR", "", "script"]
-    assert (number.n, number.left_out) == (1, (("a demonstration", 1), ("not ended", 1)))
+    assert (number.n, number.left_out) == (1, (("demonstrated by a person", 1), ("not ended", 1)))
     alone = numbers(case("B", agent=Actor("human", "P01")))
     assert alone["SR", "", ""].undefined == "no run of an agent that has ended"
 
@@ -157,14 +157,14 @@ def test_a_roles_average_is_over_personalized_and_proactive_tasks_with_missing_r
     )
     assert told["Score", "role user", ""].value == pytest.approx((0.8 + 0) / 2)
     assert told["Score", "role grandma", ""].value == 1.0
-    assert told["Score", "role user", ""].left_out == (("a general task", 1),)
+    assert told["Score", "role user", ""].left_out == (("of a general task", 1),)
 
 
 def test_a_task_whose_split_cannot_be_told_is_in_the_whole_only() -> None:
     told = numbers(case("CheckInvoiceTask1"), case("ClockOutGeneralTask", score=0.0))
     assert told["SR", "", "script"].value == 1 / 2
     general = told["SR", "general", "script"]
-    assert (general.value, general.left_out) == (0.0, (("its split cannot be told from its task", 1),))
+    assert (general.value, general.left_out) == (0.0, (("of a task without a split", 1),))
     assert told["SR", "general, easy", "script"].n == 1
 
 
@@ -189,8 +189,8 @@ def test_the_hybrid_score_weighs_rules_and_judge() -> None:
     assert dict(number.left_out) == {
         "no rule score": 1,
         "no judge's score": 1,
-        "its task has no lambda": 1,
-        "its task's lambda is not from 0 to 1": 1,
+        "of a task without lambda": 1,
+        "with a lambda not from 0 to 1": 1,
     }
     # S_i of the average score is the hybrid one where there is one: (0.7 + 0.25 + 0.1 + 4 * 1) / 7
     assert told["Score", "personalized", "paper"].value == pytest.approx((0.7 + 0.25 + 0.1 + 4) / 7)
@@ -299,7 +299,7 @@ def test_act_silent_and_stop_as_numbers() -> None:
     assert told["Stop", "proactive", "paper"].value == 0.0
     assert told["Stop", "proactive", "script"].value == 1.0
     out = dict(told["Act", "proactive", "script"].left_out)
-    assert out == {"its role's profile is not given": 1, "its routine is not known": 1, "no result": 1}
+    assert out == {"whose profile is not given": 1, "of an unknown routine": 1, "no result": 1}
     assert numbers(case(NEED, ACT))["Stop", "proactive", "paper"].undefined == "no run in which the person rejected"
 
 
@@ -307,7 +307,7 @@ def test_an_empty_habit_is_none_and_a_run_that_names_no_role_is_of_the_user() ->
     clock = case("ClockOutRoutineTask@developer", ACT)
     assert warranted(clock, Terms(profiles=HABITED)) == (False, "")
     nobody = case("ContactSaverTask", ACT)
-    assert warranted(nobody, Terms(profiles=HABITED)) == (None, "its role's profile is not given")
+    assert warranted(nobody, Terms(profiles=HABITED)) == (None, "whose profile is not given")
     profiles: dict[str, dict[str, object]] = {"user": {"habits": {"contact_saver": {"x": 1}}}}
     assert warranted(nobody, Terms(profiles=profiles)) == (True, "")
     held = case(NONEED, ACT, persona=Persona("grandma", "G", {"habits": {"contact_saver": {"x": 1}}}))
@@ -354,6 +354,8 @@ def test_mobileworlds_own_numbers() -> None:
     uiq = told["UIQ", "MobileWorld", "script"]
     assert (uiq.value, uiq.n) == ((1 / 2 + 0 + 0) / (3 + 1), 4)
     assert uiq.left_out == (("no result", 1), ("no steps", 1))
+    assert told["SR", "MobileWorld, user interaction", "script"].left_out == (("no result", 1), ("no steps", 1))
+    assert told["SR", "MobileWorld, GUI only", "script"].left_out == ()
     assert told["SR", "MobileWorld, user interaction", "script"].value == pytest.approx(2 / 3)
     assert told["SR", "MobileWorld, GUI only", "script"].value == 1 / 2
     silent = numbers(case("ETask", ACT))
