@@ -120,7 +120,9 @@ def to_demonstrate(task: Task | None, intent: str, place: str) -> Task:
     """The task that is demonstrated: one's own intent, or a task with an intent and a place laid over it."""
     intent, place = checked(intent, "intent"), checked(place, "place")
     if task is None:
-        return Task(f"demo-{uuid7()[-12:]}", "general", instruction=intent, place=place, log="none", budget=BUDGET)
+        return Task(
+            f"demo-{uuid7()[-12:]}", "general", title=intent, instruction=intent, place=place, log="none", budget=BUDGET
+        )
     said = intent or task.instruction
     return msgspec.structs.replace(
         task,

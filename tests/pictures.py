@@ -16,6 +16,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Awaitable, Callable
+from contextlib import chdir
 from pathlib import Path
 
 from PIL import Image
@@ -24,6 +25,7 @@ from textual.pilot import Pilot
 
 from lab.fork import Change, forked
 from lab.recording import to_demonstrate
+from lab.records import Kin
 from lab.session import Session
 from lab.settings import Settings
 from lab.spec import PERSON, Spec, brief_of
@@ -63,12 +65,24 @@ def main() -> None:
     """Writes one PNG for each picture of the README into the folder named."""
     if len(sys.argv) != 2:
         raise SystemExit("usage: python -m tests.pictures FOLDER")
-    out = Path(sys.argv[1])
+    out = Path(sys.argv[1]).absolute()
     out.mkdir(parents=True, exist_ok=True)
     _phone().save(out / "phone.png", optimize=True)
-    with tempfile.TemporaryDirectory() as folder, Store.open(Path(folder) / "study.db") as store:
+    with tempfile.TemporaryDirectory() as folder, chdir(folder), Store.open(Path("study.db")) as store:
         ids = [_headless(store, task) for task in ("saturday_walk", "flight_alarm", "night_mode", "usual_lunch")]
+        family = _branched(store, "morning_coffee")
+        for task in (
+            "quiet_meeting",
+            "two_scarves",
+            "parcel_fee",
+            "rainy_saturday",
+            "usual_groceries",
+            "choir_weekend",
+        ):
+            _headless(store, task)
+        modelled = _modelled(store, "usual_lunch")
         openings: dict[str, tuple[Opening, Drive]] = {
+            "runs": (Opening("home"), functools.partial(_pressed, "f11")),
             "home": (Opening("home"), _still),
             "live": (Opening("live", spec=_spec("usual_lunch", "participant")), _asked),
             "proposal": (Opening("live", spec=_spec("morning_coffee", "participant")), _asked),
@@ -76,8 +90,9 @@ def main() -> None:
             "record": (Opening("live", ask=_asking("Write down how thick the new films are")), _recorded),
             "replay": (Opening("replay", ids[-1], 17), _still),
             "author": (Opening("author", ids[-1], task=library.task("usual_lunch")), _drafted),
-            "sent": (Opening("replay", _modelled(store, "usual_lunch"), 7), functools.partial(_pressed, "p")),
-            "family": (Opening("replay", _branched(store, "morning_coffee"), 1), functools.partial(_pressed, "t")),
+            "sent": (Opening("replay", modelled, 7), functools.partial(_pressed, "p")),
+            "family": (Opening("replay", family, 1), functools.partial(_pressed, "t")),
+            "compare": (Opening("home"), functools.partial(_compared, store.family(family))),
         }
         for name, (opening, drive) in openings.items():
             seat = opening.spec.seat if opening.spec else "developer"
@@ -152,6 +167,16 @@ def _branched(store: Store, name: str) -> str:
 async def _pressed(key: str, pilot: Pilot[None]) -> None:
     await _still(pilot)
     await pilot.press(key)
+    await _still(pilot)
+
+
+async def _compared(kin: list[Kin], pilot: Pilot[None]) -> None:
+    """A run, and the fork of it that did something else on the phone."""
+    await _still(pilot)
+    other = next(run for run in kin if run.forked is not None and ("action" in dict(run.forked.changes)))
+    app = pilot.app
+    assert isinstance(app, LabApp)
+    app.open_compare(kin[0].id, other.id)
     await _still(pilot)
 
 
