@@ -23,7 +23,7 @@ def decoded(data: bytes) -> str:
     return escape_surrogates(data.decode("utf-8-sig", "surrogateescape"))
 
 
-def text(value: Any) -> str:
+def as_text(value: Any) -> str:
     """Text as it stands; empty for anything else."""
     return value if isinstance(value, str) else ""
 
@@ -71,23 +71,23 @@ def numbers(value: Any) -> list[Any]:
     return list(spelled) if isinstance(spelled, list) else []
 
 
-def count(value: Any) -> int | None:
+def as_count(value: Any) -> int | None:
     """A whole number from 0 that a count can be; None for anything else."""
     return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < _MOST_COUNT else None
 
 
-def amount(value: Any) -> float | None:
+def as_amount(value: Any) -> float | None:
     """A number from 0 of dollars or seconds; None for anything else."""
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     return float(value) if is_number and 0 <= value < _MOST_COUNT else None
 
 
-def mapping(value: Any) -> dict[str, Any]:
+def as_mapping(value: Any) -> dict[str, Any]:
     """A mapping as it stands; an empty one for anything else."""
     return value if isinstance(value, dict) else {}
 
 
-def mappings(value: Any, what: str, one: str, field: str = "") -> list[dict[str, Any]]:
+def as_mappings(value: Any, what: str, one: str, field: str = "") -> list[dict[str, Any]]:
     """A list of mappings; else a `LabError` that names the `field` and says that it is no `one`."""
     if not isinstance(value, list):
         raise LabError(what, f"field {field}: is no list of {one}s" if field else f"holds no list of {one}s")

@@ -150,7 +150,7 @@ def _subset(found: Found, step: dict[str, Any]) -> str:
 
 
 def _is_file(seen: Seen) -> bool:
-    if not seen.name.endswith((".json", ".json.gz")) or not seen.opening.startswith(b"["):
+    if not seen.is_json or not seen.opening.startswith(b"["):
         return False
     return b'"result_action_type"' in seen.opening and b'"result_touch_yx"' in seen.opening
 

@@ -12,6 +12,7 @@ from typing import Any
 
 from lab.turn import Action, ActionKind, Direction, Point
 from store.formats.geometry import Box, box, centre, direction, number, point
+from store.formats.values import spelled_out
 
 _KINDS: dict[str, ActionKind] = {
     "tap": "click", "click": "click", "type": "input_text", "swipe": "swipe", "long press": "long_press",
@@ -29,11 +30,11 @@ def action_of(raw: Any, size: Point | None) -> Action:
     """A parsed action as ours; `size` is the screen's."""
     if not isinstance(raw, dict):
         return Action("other", raw=raw)
-    name = _text(raw.get("action") or raw.get("type")) or ""
+    name = spelled_out(raw.get("action") or raw.get("type")) or ""
     given = raw.get("kwargs")
     args: dict[str, Any] = given if isinstance(given, dict) else {}
     if "finish" in (name.lower(), raw.get("operation")):
-        message = _text(args.get("message", raw.get("input")))
+        message = spelled_out(args.get("message", raw.get("input")))
         if message:
             return Action("answer", text=message, raw=raw)
         return Action("status", status="complete", raw=raw)
@@ -47,10 +48,10 @@ def action_of(raw: Any, size: Point | None) -> Action:
         kind=kind,
         at=at,
         to=(at[0] + vector[0], at[1] + vector[1]) if at and vector else None,
-        text=_text(args.get("text") or args.get("instruction")) if kind in ("input_text", "other") else None,
+        text=spelled_out(args.get("text") or args.get("instruction")) if kind in ("input_text", "other") else None,
         direction=way,
         vector=vector,
-        app=_text(args.get("app") or args.get("package")) if kind == "open_app" else None,
+        app=spelled_out(args.get("app") or args.get("package")) if kind == "open_app" else None,
         raw=raw,
         space=space,
         boxes=(target,) if target and kind != "swipe" else (),
@@ -84,7 +85,3 @@ def _vector(way: Direction, dist: Any, size: Point | None) -> Point | None:
     elif isinstance(dist, int) and abs(dist) < 100_000:
         unit = dist
     return _STEP[way][0] * unit, _STEP[way][1] * unit
-
-
-def _text(value: Any) -> str | None:
-    return value if value is None or isinstance(value, str) else str(value)

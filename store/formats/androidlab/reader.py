@@ -22,12 +22,14 @@ from lab.task import Actor, Task
 from lab.turn import Observation
 from lab.uitree import UiTree
 from lab.wire import escape_surrogates, read_json
-from store.formats import SNIFFED, Failed, Format, Found, Known
+from store.formats import Failed, Format, Found, Known, Seen
 from store.formats.androidlab.actions import action_of
 from store.formats.draft import Draft, run_id
-from store.formats.files import beginning, read_within
+from store.formats.failures import failures_told
+from store.formats.files import read_within, unread
 from store.formats.geometry import point
 from store.formats.pictures import Pictures
+from store.formats.values import as_text
 
 NAME = "androidlab"
 ROUNDS = 25
@@ -55,14 +57,10 @@ class _Run(NamedTuple):
     task: str
 
 
+@failures_told
 def read(found: Found, known: Callable[[str], bool]) -> Iterator[Imported | Known | Failed]:
     """The one run of a folder."""
-    try:
-        yield _run(found, known)
-    except LabError as error:
-        yield Failed(str(found.path), error.sentence)
-    except OSError as error:
-        yield Failed(str(found.path), f"{error.filename}: cannot be read ({error.strerror}).")
+    yield _run(found, known)
 
 
 def _run(found: Found, known: Callable[[str], bool]) -> Imported | Known:
@@ -76,7 +74,7 @@ def _run(found: Found, known: Callable[[str], bool]) -> Imported | Known:
     if known(id):
         return Known(id, shown)
     lines, cut = _lines(data, str(path))
-    told = _text(lines[0].get("trace_id")) if lines else ""
+    told = as_text(lines[0].get("trace_id")) if lines else ""
     run = _Run(found.root, home, path, lines, cut, _STAMP.sub("", told or name))
     agent = escape_surrogates(home.resolve().parent.name) or "unknown"
     pictures = Pictures(found.root)
@@ -118,7 +116,7 @@ def _lines(data: bytes, what: str) -> tuple[list[dict[str, Any]], bool]:
 
 
 def _task(run: _Run) -> Task:
-    target = next((said for line in run.lines if (said := _text(line.get("target")))), "")
+    target = next((said for line in run.lines if (said := as_text(line.get("target")))), "")
     app = run.task.partition("_")[0] if "_" in run.task else ""
     return Task(
         id=run.task,
@@ -139,7 +137,7 @@ def _steps(draft: Draft, run: _Run, pictures: Pictures, first: float | None) -> 
             extra["index"] = line["index"]
         taken = _taken(line.get("image"))
         before = _before(run, line, pictures, extra)
-        said = _text(line.get("current_response", line.get("response")))
+        said = as_text(line.get("current_response", line.get("response")))
         action = action_of(line.get("parsed_action"), before.size)
         draft.step(
             action,
@@ -161,7 +159,7 @@ def _before(run: _Run, line: dict[str, Any], pictures: Pictures, extra: dict[str
     size = point(*window) if isinstance(window, list) and len(window) == 2 else None
     if seen.size is None and size is not None and min(size) > 0:
         seen = msgspec.structs.replace(seen, size=size)
-    return msgspec.structs.replace(seen, activity=_text(line.get("current_activity")))
+    return msgspec.structs.replace(seen, activity=as_text(line.get("current_activity")))
 
 
 def _tree(run: _Run, line: dict[str, Any], extra: dict[str, Any]) -> UiTree | None:
@@ -173,7 +171,7 @@ def _tree(run: _Run, line: dict[str, Any], extra: dict[str, Any]) -> UiTree | No
     try:
         return UiTree.from_xml(read_within(run.root, path), path.name)
     except LabError as error:
-        extra["tree"] = escape_surrogates(f"{path.name} {error.message}")
+        extra["tree"] = unread(path, error)
         return None
 
 
@@ -267,17 +265,13 @@ def _last(path: Any) -> str:
     return "" if name in (".", "..") or "\0" in name else name
 
 
-def _text(value: Any) -> str:
-    return value if isinstance(value, str) else ""
-
-
 def _is_run_folder(folder: Path, names: set[str]) -> bool:
     """Whether `traces/trace.jsonl`, or trace.jsonl itself, begins as AndroidLab's does."""
     path = folder / "trace.jsonl" if "trace.jsonl" in names else folder / "traces" / "trace.jsonl"
     try:
         if not path.is_file():
             return False
-        opening = beginning(path, SNIFFED).lstrip(b"\xef\xbb\xbf \t\r\n")
+        opening = Seen(path).opening
     except (LabError, OSError):
         return False
     return opening.startswith(b"{") and b'"trace_id"' in opening and b'"image"' in opening

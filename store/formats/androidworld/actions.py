@@ -15,7 +15,8 @@ from lab.turn import Action, ActionKind, Point
 from lab.uitree import Bounds, Node, UiTree
 from lab.wire import escape_surrogates
 from store.formats.androidworld.values import fields_of
-from store.formats.geometry import direction, finger, number, opposite, point
+from store.formats.geometry import direction, moved, number, point, swept
+from store.formats.values import spelled_out
 
 _KINDS: dict[str, ActionKind] = {
     "click": "click",
@@ -62,19 +63,18 @@ def action_of(
     at, box, space = _place(raw, kind, scale, boxes)
     end = _scaled(_point(raw.get("end_x"), raw.get("end_y"), raw.get("touch_end")), scale)
     way = direction(raw.get("direction"))
-    vector = (end[0] - at[0], end[1] - at[1]) if at and end else None
-    if vector is None and way is not None and kind in ("scroll", "swipe"):
-        vector = finger(opposite(way) if kind == "scroll" else way, size)
+    vector = moved(at, end)
+    vector = vector or swept(kind, way, size)
     goal = str(raw.get("goal_status", "complete" if name == "finished" else "")).lower()
     status = _STATUS.get(goal) if kind == "status" else None
     return Action(
         kind=kind,
         at=at,
         to=end,
-        text=_text(raw.get("text")),
+        text=spelled_out(raw.get("text")),
         direction=way,
         vector=vector,
-        app=_text(raw.get("app_name")),
+        app=spelled_out(raw.get("app_name")),
         status="complete" if status == "complete" else "infeasible" if status else None,
         raw=raw,
         space=space,
@@ -104,10 +104,6 @@ def _point(x: Any, y: Any, pair: Any = None) -> Point | None:
 
 def _scaled(at: Point | None, scale: float) -> Point | None:
     return None if at is None else point(at[0] * scale, at[1] * scale)
-
-
-def _text(value: Any) -> str | None:
-    return value if value is None or isinstance(value, str) else str(value)
 
 
 def parsed(output: Any) -> dict[str, Any] | None:

@@ -11,7 +11,7 @@ from typing import Any
 
 from lab.turn import Action, Direction, Point
 from store.formats.appagent.elements import Element, cell
-from store.formats.geometry import centre, direction, way_of
+from store.formats.geometry import centre, direction, moved, way_of
 
 _PARTS = ("Observation", "Thought", "Intermediate Goal", "Action", "Function", "Summary")
 _PART = re.compile(rf"^[ \t]*[*#\"]*({'|'.join(_PARTS)})[*\"]*[ \t]*:[*]*[ \t]*", re.M)
@@ -122,7 +122,7 @@ def _on_grid(name: str, values: list[str], seen: Seen, raw: str) -> Action:
     if name != "swipe":
         return Action("other", raw=raw)
     to = _cell(values[2:4], seen)
-    vector = (to[0] - at[0], to[1] - at[1]) if at and to else None
+    vector = moved(at, to)
     way = way_of(vector) if vector else None
     return Action("swipe", at=at, to=to, direction=way, vector=vector, ms=_SWIPED, raw=raw, space="index")
 

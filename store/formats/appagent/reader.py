@@ -16,7 +16,8 @@ from lab.records import Imported
 from lab.wire import read_json
 from store.formats import Failed, Format, Found, Known
 from store.formats.appagent.run import NAME, Line, Screens, demonstration, run
-from store.formats.files import read_within
+from store.formats.failures import failures_told
+from store.formats.files import numbered, read_within
 
 _LOG = re.compile(r"log_.+_task_.+\.txt|log_explore_.+\.txt")
 _SHOT = re.compile(r"(?:^|_)(\d{1,6})(?:_before)?\.(?:png|jpe?g)$", re.I)
@@ -24,18 +25,14 @@ _AFTER = re.compile(r"(?:^|_)(\d{1,6})_after\.(?:png|jpe?g)$", re.I)
 _TREE = re.compile(r"(?:^|_)(\d{1,6})\.xml$", re.I)
 
 
+@failures_told
 def read(found: Found, known: Callable[[str], bool]) -> Iterator[Imported | Known | Failed]:
     """The run, exploration or demonstration of a folder."""
-    try:
-        if (found.path / "record.txt").is_file():
-            yield _demonstration(found, known)
-        else:
-            for log in sorted(path for path in found.path.iterdir() if _LOG.fullmatch(path.name)):
-                yield _run(found, log, known)
-    except LabError as error:
-        yield Failed(str(found.path), error.sentence)
-    except OSError as error:
-        yield Failed(str(found.path), f"{error.filename}: cannot be read ({error.strerror}).")
+    if (found.path / "record.txt").is_file():
+        yield _demonstration(found, known)
+        return
+    for log in sorted(path for path in found.path.iterdir() if _LOG.fullmatch(path.name)):
+        yield _run(found, log, known)
 
 
 def _run(found: Found, log: Path, known: Callable[[str], bool]) -> Imported | Known:
@@ -47,7 +44,7 @@ def _run(found: Found, log: Path, known: Callable[[str], bool]) -> Imported | Kn
         for path in sorted(found.path.glob("log_reflect_*.txt")):
             reflected += _lines(read_within(found.root, path), path)[0]
     screens = Screens(
-        found.root, _numbered(found.path, _SHOT), _numbered(found.path, _TREE), _numbered(found.path, _AFTER)
+        found.root, numbered(found.path, _SHOT), numbered(found.path, _TREE), numbered(found.path, _AFTER)
     )
     return run(log, data, lines, screens, known, cut=cut, reflected=reflected)
 
@@ -58,7 +55,7 @@ def _demonstration(found: Found, known: Callable[[str], bool]) -> Imported | Kno
     goal = folder / "task_desc.txt"
     said = read_within(found.root, goal) if goal.is_file() else b""
     shots, trees = folder / "raw_screenshots", folder / "xml"
-    screens = Screens(found.root, _numbered(shots, _SHOT), _numbered(trees, _TREE), {})
+    screens = Screens(found.root, numbered(shots, _SHOT), numbered(trees, _TREE), {})
     return demonstration(folder, data, said, screens, known)
 
 
@@ -78,14 +75,6 @@ def _lines(data: bytes, path: Path) -> tuple[list[Line], str]:
             raise LabError(what, "is no object with the fields of a step")
         lines.append(Line(value, notes))
     return lines, ""
-
-
-def _numbered(folder: Path, pattern: re.Pattern[str]) -> dict[int, Path]:
-    """Files by the number that their names end in."""
-    if not folder.is_dir():
-        return {}
-    named = ((match, path) for path in sorted(folder.iterdir()) if (match := pattern.search(path.name)))
-    return {int(match[1]): path for match, path in named}
 
 
 def _is_run(folder: Path, names: set[str]) -> bool:

@@ -25,8 +25,9 @@ from store.formats import Known
 from store.formats.appagent.actions import Seen, action_of, parts, recorded
 from store.formats.appagent.elements import Element, elements
 from store.formats.draft import Draft, run_id
-from store.formats.files import read_within
+from store.formats.files import read_within, unread
 from store.formats.pictures import Pictures
+from store.formats.values import Notes, decoded, missing
 
 NAME = "appagent"
 BUDGET = 20
@@ -44,7 +45,7 @@ class Line(NamedTuple):
     """One line of a log, and what of it could not be kept as it stood."""
 
     value: dict[str, Any]
-    notes: list[tuple[str, str]]
+    notes: Notes
 
 
 class Screens:
@@ -67,7 +68,7 @@ class Screens:
                 tree = UiTree.from_xml(xml, str(path))
             except LabError as error:
                 xml = None
-                extra["tree"] = escape_surrogates(f"{path.name} {error.message}")
+                extra["tree"] = unread(path, error)
         return self.pictures.seen(self.shots.get(number), extra, tree), xml
 
     def seen_after(self, number: int, extra: dict[str, Any]) -> Observation:
@@ -137,7 +138,7 @@ def _step(
     if value.get("step") != draft.count + 1:
         extra["step"] = value.get("step")
     if line.notes:
-        extra["missing"] = [list(note) for note in line.notes]
+        extra["missing"] = missing(line.notes)
     before, xml = screens.at(number, extra)
     response = value.get("response")
     said = parts(response)
@@ -214,7 +215,7 @@ def demonstration(
     id = run_id(NAME, f"{app}/{here.name}", data)
     if known(id):
         return Known(id, str(folder))
-    said = _text(goal).strip()
+    said = decoded(goal).strip()
     name = f"{app}: {said}"[:_TOLD] if said else escape_surrogates(here.name)
     task = Task(
         id=name, kind="general", title=name, instruction=said, log="none", apps=(app,) if app else (),
@@ -224,7 +225,7 @@ def demonstration(
     path = str(folder / "record.txt")
     draft = Draft(id, task, by, format=NAME, path=path, data=data, images=screens.pictures)
     stopped = False
-    for number, line in enumerate((line for line in _text(data).splitlines() if line.strip()), 1):
+    for number, line in enumerate((line for line in decoded(data).splitlines() if line.strip()), 1):
         extra: dict[str, Any] = {}
         before, xml = screens.at(number, extra)
         action, uid = recorded(line, Seen(None if xml is None else elements(xml), before.size))
@@ -241,7 +242,3 @@ def demonstration(
     else:
         draft.end("failed", reason="the source holds no steps", final=final)
     return draft.imported()
-
-
-def _text(data: bytes) -> str:
-    return escape_surrogates(data.decode("utf-8-sig", "surrogateescape"))

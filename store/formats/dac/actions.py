@@ -11,7 +11,7 @@ import re
 from typing import Any, NamedTuple
 
 from lab.turn import Action, ActionKind, Direction, Point
-from store.formats.geometry import Box, box, centre, direction, finger, number, opposite, point, way_of
+from store.formats.geometry import Box, box, centre, direction, number, opposite, point, swept, way_of
 from store.formats.ours import OURS, beside, with_ours
 from store.formats.values import literal, words
 
@@ -118,9 +118,7 @@ def _status(said: str) -> Any:
 
 def _vector(kind: ActionKind, way: Direction | None, frame: Frame) -> Point | None:
     """The finger's movement: against the content's direction in a scroll, along its own in a swipe."""
-    if way is None or kind not in ("scroll", "swipe"):
-        return None
-    return finger(opposite(way) if kind == "scroll" else way, frame.seen or frame.told)
+    return swept(kind, way, frame.seen or frame.told)
 
 
 def _places(said: Any, frame: Frame) -> tuple[tuple[Box, ...], Point | None]:

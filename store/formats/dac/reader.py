@@ -14,11 +14,11 @@ from typing import Any, NamedTuple
 from lab.errors import LabError
 from lab.records import Imported
 from lab.wire import Read, read_json
-from store.formats import SNIFFED, Failed, Format, Found, Known, Seen
+from store.formats import Failed, Format, Found, Known, Seen
 from store.formats.dac.run import ACTIONS, STEPS, Episode, imported
 from store.formats.files import check_within, unpacked
 from store.formats.gold import Shots
-from store.formats.pieces import each
+from store.formats.pieces import each, is_list
 from store.formats.values import Notes, words
 
 NAME = "dac"
@@ -96,7 +96,7 @@ def _parts(data: bytes, path: str) -> Iterator[_Part | Failed]:
 
 def _listed(data: bytes, path: str) -> Iterator[_Part | Failed] | None:
     """The items of a list, read one by one; None where the file is none, or a list that is itself an episode."""
-    if not data[:SNIFFED].lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"["):
+    if not is_list(data):
         return None
     try:
         items = each(data, path)

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from lab.errors import LabError
 from lab.turn import Action, ActionKind, Direction, Point
 from lab.wire import read_json
-from store.formats.geometry import centre, direction, finger, number, opposite, point, way_of
+from store.formats.geometry import centre, direction, number, opposite, point, swept, way_of
 from store.formats.ours import beside
 from store.formats.values import literal, numbers, words
 
@@ -126,7 +126,7 @@ def action_of(said: Said, size: Point | None) -> Action:
         name += _flat(words(said.given.get("key", said.given.get("#0", said.given.get("button")))))
     kind = _KINDS.get(name.replace("presskey", "press").replace("pressbutton", "press"), "other")
     way = direction(said.given.get("direction"))
-    vector = finger(opposite(way) if kind == "scroll" else way, size) if way and kind in ("scroll", "swipe") else None
+    vector = swept(kind, way, size)
     text = said.given.get("text", said.given.get("#0", said.given.get("content"))) if kind == "input_text" else None
     return Action(
         kind,

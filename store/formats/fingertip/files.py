@@ -19,7 +19,7 @@ from lab.errors import LabError
 from lab.wire import escape_surrogates, read_json
 from store.formats.files import read_within
 from store.formats.fingertip.actions import is_action, said_of
-from store.formats.values import Notes, literal, words
+from store.formats.values import Notes, decoded, literal, words
 
 STAMP = re.compile(r"\d{8}[_-]?\d{6}")
 """What an episode's folder is called."""
@@ -93,7 +93,7 @@ def _rows(data: bytes, path: str) -> list[Row]:
     try:
         value, notes = read_json(data, path)
     except LabError:
-        text = escape_surrogates(data.decode("utf-8-sig", "surrogateescape"))
+        text = decoded(data)
         spelled = literal(text)
         return _listed(spelled, []) or [_line(line) for line in text.splitlines() if line.strip()]
     return _listed(value, notes)
@@ -132,7 +132,7 @@ def told_in(files: Files, actions: Path) -> dict[str, Any]:
         if path.suffix.lower() == ".txt":
             if path.stem in _WORDS:
                 data = read_within(files.root, path, most=_MOST)
-                told.setdefault(path.stem, escape_surrogates(data.decode("utf-8-sig", "surrogateescape")).strip())
+                told.setdefault(path.stem, decoded(data).strip())
             continue
         try:
             value = read_json(read_within(files.root, path, most=_MOST), str(path)).value
@@ -163,7 +163,7 @@ def _profile(path: Path, root: Path, user: str, own: bool) -> dict[str, Any]:
     try:
         data = read_within(root, path, most=_MOST)
         if path.suffix == ".csv":
-            text = escape_surrogates(data.decode("utf-8-sig", "surrogateescape"))
+            text = decoded(data)
             rows: Any = [dict(row) for row in csv.DictReader(io.StringIO(text), restkey="more")]
         else:
             rows = read_json(data, str(path)).value

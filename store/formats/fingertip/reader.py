@@ -21,14 +21,15 @@ from lab.uitree import UiTree
 from lab.wire import escape_surrogates
 from store.formats import Failed, Format, Found, Known
 from store.formats.draft import Draft, run_id
-from store.formats.files import beginning
+from store.formats.failures import failures_told
+from store.formats.files import beginning, unread
 from store.formats.fingertip.actions import action_of, said_of
 from store.formats.fingertip.files import DATA, STAMP, Files, Row, actions_in, files_of, profile_of, screens, told_in
 from store.formats.fingertip.trees import tree_in
 from store.formats.gold import ended
 from store.formats.ours import OURS, agent_of, with_ours
 from store.formats.pictures import Pictures
-from store.formats.values import names_of, without, words
+from store.formats.values import missing, names_of, without, words
 
 NAME = "fingertip"
 ACTIONS = "action.jsonl"
@@ -44,14 +45,10 @@ _OTHERS = frozenset(
 _SIGNS = (b"coordinates", b"press_", b"long_click", b"finish", b"click(", b"type(", b"scroll(")
 
 
+@failures_told
 def read(found: Found, known: Callable[[str], bool]) -> Iterator[Imported | Known | Failed]:
     """The episode of a folder."""
-    try:
-        yield _run(found, known)
-    except LabError as error:
-        yield Failed(str(found.path), error.sentence)
-    except OSError as error:
-        yield Failed(str(found.path), f"{error.filename}: cannot be read ({error.strerror}).")
+    yield _run(found, known)
 
 
 def _run(found: Found, known: Callable[[str], bool]) -> Imported | Known:
@@ -127,7 +124,7 @@ def _step(
 ) -> Action:  # fmt: skip
     said = said_of(row[0])
     if row[1]:
-        extra["missing"] = [list(note) for note in row[1]]
+        extra["missing"] = missing(row[1])
     if content := words(said.given.get("content")):
         extra["content"] = content
     if shot is None and said.image:
@@ -149,7 +146,7 @@ def _tree(path: Path | None, root: Path, extra: dict[str, Any]) -> UiTree | None
     try:
         return tree_in(path, root)
     except LabError as error:
-        extra["tree"] = escape_surrogates(f"{path.name} {error.message}")
+        extra["tree"] = unread(path, error)
         return None
 
 

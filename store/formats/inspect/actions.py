@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from lab.turn import Action, Point
-from store.formats.geometry import direction, finger, number, opposite, point
+from store.formats.geometry import direction, moved, number, point, swept
+from store.formats.values import as_mapping, spelled_out
 
 _SPLIT = "computer_"
 _ENTER = frozenset({"return", "enter", "kp_enter"})
@@ -25,14 +26,14 @@ class Mouse:
 
 def actions_of(function: str, arguments: Any, raw: Any, mouse: Mouse, size: Point | None) -> Iterator[Action]:
     """The actions of one tool call: one, or as many as a computer call lists."""
-    told = arguments if isinstance(arguments, dict) else {}
+    told = as_mapping(arguments)
     if function == "submit":
         yield Action("answer", text=_text(told.get("answer", told.get("value"))), raw=raw)
         return
     listed = told.get("actions")
     if function == "computer" and isinstance(listed, list) and listed:
         for one in listed:
-            held = one if isinstance(one, dict) else {}
+            held = as_mapping(one)
             yield _computer(str(held.get("action", held.get("type"))), held, one, mouse, size)
         return
     if function == "computer":
@@ -49,7 +50,7 @@ def _computer(name: str, told: dict[str, Any], raw: Any, mouse: Mouse, size: Poi
     if name == "left_click_drag":
         start = _point(told.get("start_coordinate")) or mouse.at
         mouse.at = at or mouse.at
-        vector = (at[0] - start[0], at[1] - start[1]) if at and start else None
+        vector = moved(start, at)
         return Action("drag", at=start, to=at, vector=vector, raw=raw, space="px")
     if at is not None:
         mouse.at = at
@@ -63,7 +64,7 @@ def _computer(name: str, told: dict[str, Any], raw: Any, mouse: Mouse, size: Poi
         return Action("wait", ms=_ms(told.get("duration", told.get("time"))), raw=raw, space="px")
     if name == "scroll":
         way = direction(told.get("scroll_direction", told.get("direction")))
-        vector = finger(opposite(way), size) if way else None
+        vector = swept("scroll", way, size)
         return Action("scroll", at=mouse.at, direction=way, vector=vector, raw=raw, space="px")
     if name in ("key", "hold_key"):
         return Action("other", text=f"{name} {text or ''}".strip(), ms=_ms(told.get("duration")), raw=raw, space="px")
@@ -84,4 +85,4 @@ def _ms(seconds: Any) -> int | None:
 def _text(value: Any) -> str | None:
     if isinstance(value, list):
         return "+".join(str(one) for one in value)
-    return value if value is None or isinstance(value, str) else str(value)
+    return spelled_out(value)

@@ -15,10 +15,10 @@ from lab.errors import LabError
 from lab.turn import Observation, Usage
 from store.formats.files import MOST_PICTURE
 from store.formats.pictures import Pictures
+from store.formats.values import as_amount, as_count, as_mapping
 
 _DATA = re.compile(r"data:([\w.+-]+/[\w.+-]+)?(?:;[\w=.+-]+)*;base64,", re.A)
 _REFERENCES = ("attachment://", "tc://")
-_MOST = 2**53
 _LONG = 256
 
 
@@ -143,21 +143,12 @@ def output_of(event: dict[str, Any]) -> dict[str, Any] | None:
 
 def usage_of(told: Any, seconds: Any = None) -> Usage | None:
     """Inspect's `ModelUsage`; None where it tells nothing."""
-    held = told if isinstance(told, dict) else {}
+    held = as_mapping(told)
     found = Usage(
-        _count(held.get("input_tokens")),
-        _count(held.get("output_tokens")),
-        _count(held.get("input_tokens_cache_read")),
-        _amount(held.get("total_cost")),
-        _amount(seconds),
+        as_count(held.get("input_tokens")),
+        as_count(held.get("output_tokens")),
+        as_count(held.get("input_tokens_cache_read")),
+        as_amount(held.get("total_cost")),
+        as_amount(seconds),
     )
     return None if found == Usage() else found
-
-
-def _count(value: Any) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < _MOST else None
-
-
-def _amount(value: Any) -> float | None:
-    number = isinstance(value, int | float) and not isinstance(value, bool)
-    return float(value) if number and 0 <= value < _MOST else None

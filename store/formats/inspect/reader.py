@@ -14,6 +14,7 @@ from lab.errors import LabError
 from lab.records import Imported
 from lab.wire import Read, escape_surrogates, read_json
 from store.formats import Failed, Format, Found, Known, Seen
+from store.formats.failures import failures_told
 from store.formats.files import check_within, unpacked
 from store.formats.inspect.archive import Entries
 from store.formats.inspect.run import NAME, imported
@@ -24,21 +25,17 @@ _HEADERS = ("header.json", "_journal/start.json", "start.json")
 _SAMPLES = "samples/"
 
 
+@failures_told
 def read(found: Found, known: Callable[[str], bool]) -> Iterator[Imported | Known | Failed]:
     """Every sample of a log."""
     path = found.path
-    try:
-        check_within(found.root, path)
-        if path.suffix == ".eval":
-            yield from _zipped(found, known)
-            return
-        held = pieces(unpacked(path), "samples", str(path))
-        for i, sample in enumerate(held.items):
-            yield _one(sample, held.rest, found, f"{path}#{i}", known)
-    except LabError as error:
-        yield Failed(str(path), error.sentence)
-    except OSError as error:
-        yield Failed(str(path), f"{error.filename}: cannot be read ({error.strerror}).")
+    check_within(found.root, path)
+    if path.suffix == ".eval":
+        yield from _zipped(found, known)
+        return
+    held = pieces(unpacked(path), "samples", str(path))
+    for i, sample in enumerate(held.items):
+        yield _one(sample, held.rest, found, f"{path}#{i}", known)
 
 
 def _zipped(found: Found, known: Callable[[str], bool]) -> Iterator[Imported | Known | Failed]:
@@ -81,7 +78,7 @@ def _one(
 def _is_log(seen: Seen) -> bool:
     if seen.name.endswith(".eval"):
         return seen.opening.startswith(b"PK")
-    if not seen.name.endswith((".json", ".json.gz")):
+    if not seen.is_json:
         return False
     opening = seen.opening
     return opening.startswith(b"{") and b'"eval"' in opening and b'"run_id"' in opening and b'"version"' in opening

@@ -16,7 +16,6 @@ import msgspec
 from lab.records import Imported
 from lab.task import Actor, Task
 from lab.turn import Action, Observation, Usage
-from lab.wire import escape_surrogates
 from store.formats import Known
 from store.formats.draft import Draft, run_id
 from store.formats.geometry import number
@@ -34,6 +33,7 @@ from store.formats.inspect.messages import (
 )
 from store.formats.pictures import Pictures
 from store.formats.times import utc
+from store.formats.values import Notes, as_mapping, as_text, missing
 
 NAME = "inspect"
 _LETTERS = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
@@ -44,15 +44,15 @@ _HEADED = ("run_id", "eval_id", "task", "task_id", "model", "created", "dataset"
 
 def imported(
     sample: dict[str, Any],
-    notes: list[tuple[str, str]],
+    notes: Notes,
     header: dict[str, Any],
     path: str,
     pictures: Pictures,
     known: Callable[[str], bool],
 ) -> Imported | Known:
     """A sample as events, with `header` for what its log says of all of them."""
-    spec = _dict(header.get("eval"))
-    name = _str(spec.get("task")) or "task"
+    spec = as_mapping(header.get("eval"))
+    name = as_text(spec.get("task")) or "task"
     here = f"{path}#{sample.get('id')} epoch {sample.get('epoch')}"
     data = msgspec.json.encode(sample, order="deterministic")
     id = run_id(NAME, name, data)
@@ -67,7 +67,7 @@ def imported(
         format=NAME,
         path=here,
         data=data,
-        model=_str(spec.get("model")),
+        model=as_text(spec.get("model")),
         images=pictures,
         attempt=epoch if isinstance(epoch, int) and 0 < epoch < 10**6 else 1,
         at=utc(sample.get("started_at")),
@@ -112,7 +112,7 @@ class _Turns:
 
     def _assistant(self, message: dict[str, Any], called: list[dict[str, Any]], event: dict[str, Any]) -> None:
         text, thought = said(message, self.attachments)
-        usage = usage_of(_dict(event.get("output")).get("usage"), _dict(event.get("output")).get("time"))
+        usage = usage_of(as_mapping(event.get("output")).get("usage"), as_mapping(event.get("output")).get("time"))
         extra: dict[str, Any] = {
             key: lean(held)
             for key, held in message.items()
@@ -133,7 +133,7 @@ class _Turns:
             thought, usage, extra = "", None, {}
 
     def _call(self, call: dict[str, Any], thought: str, usage: Usage | None, extra: dict[str, Any], at: str) -> None:
-        function = _str(call.get("function"))
+        function = as_text(call.get("function"))
         arguments = _resolved(call.get("arguments"), self.attachments)
         raw = {"function": call.get("function"), "arguments": lean(arguments)}
         extra |= {key: lean(held) for key, held in call.items() if key not in raw and held is not None}
@@ -143,7 +143,7 @@ class _Turns:
         after, error = None, None
         if result is not None:
             after = shown(result, self.attachments, extra)
-            error = _str(_dict(result.get("error")).get("message")) or None
+            error = as_text(as_mapping(result.get("error")).get("message")) or None
             extra["tool_result"] = lean({key: held for key, held in result.items() if key != "role"})
         for n, action in enumerate(made):
             last = n == len(made) - 1
@@ -181,7 +181,7 @@ def _task(sample: dict[str, Any], spec: dict[str, Any], name: str, attachments: 
     for message in given if isinstance(given, list) else []:
         if isinstance(message, dict) and message.get("role") == "user":
             instruction = said(message, attachments)[0]
-    limit = _dict(spec.get("config")).get("message_limit")
+    limit = as_mapping(spec.get("config")).get("message_limit")
     whole = isinstance(limit, int) and not isinstance(limit, bool) and 0 < limit < 10**6
     task = Task(id=id, kind="general", title=id, instruction=instruction, log="none")
     return msgspec.structs.replace(task, budget=limit) if whole else task
@@ -189,9 +189,9 @@ def _task(sample: dict[str, Any], spec: dict[str, Any], name: str, attachments: 
 
 def _agent(spec: dict[str, Any], header: dict[str, Any]) -> Actor:
     """The model; a person where one of the log's solvers is Inspect's human agent."""
-    steps = _dict(header.get("plan")).get("steps")
-    solvers = [str(_dict(step).get("solver")) for step in steps] if isinstance(steps, list) else []
-    model = _str(spec.get("model"))
+    steps = as_mapping(header.get("plan")).get("steps")
+    solvers = [str(as_mapping(step).get("solver")) for step in steps] if isinstance(steps, list) else []
+    model = as_text(spec.get("model"))
     if any("human_cli" in solver or "human_agent" in solver for solver in solvers):
         return Actor("human", "human")
     return Actor("model", model or "model")
@@ -200,39 +200,29 @@ def _agent(spec: dict[str, Any], header: dict[str, Any]) -> Actor:
 def _status(sample: dict[str, Any], draft: Draft) -> tuple[Literal["completed", "stopped", "failed", "budget"], str]:
     error, limit = sample.get("error"), sample.get("limit")
     if error is not None:
-        return "failed", _str(_dict(error).get("message")) or _str(error) or "error"
+        return "failed", as_text(as_mapping(error).get("message")) or as_text(error) or "error"
     if limit is not None:
-        kind = _str(_dict(limit).get("type")) or _str(limit)
-        return "budget", f"{kind} limit {_dict(limit).get('limit', '')}".strip()
+        kind = as_text(as_mapping(limit).get("type")) or as_text(limit)
+        return "budget", f"{kind} limit {as_mapping(limit).get('limit', '')}".strip()
     return ("completed", "") if draft.count else ("failed", "the source holds no steps")
 
 
-def _verdicts(
-    draft: Draft, sample: dict[str, Any], notes: list[tuple[str, str]], header: dict[str, Any]
-) -> float | None:
-    held = sample.get("scores")
-    scores = held if isinstance(held, dict) else {}
+def _verdicts(draft: Draft, sample: dict[str, Any], notes: Notes, header: dict[str, Any]) -> float | None:
+    scores = as_mapping(sample.get("scores"))
     if not scores and sample.get("score") is not None:
         scores = {"score": sample["score"]}
     for name, told in scores.items():
-        score = _dict(told)
+        score = as_mapping(told)
         rest = {key: value for key, value in score.items() if key not in ("value", "explanation") and value is not None}
-        draft.verdict(str(name), score.get("value"), _str(score.get("explanation")), **_kept(rest))
+        draft.verdict(str(name), score.get("value"), as_text(score.get("explanation")), **rest)
     rest = {key: lean(value) for key, value in sample.items() if key not in _PLACED and value is not None}
-    spec = _dict(header.get("eval"))
+    spec = as_mapping(header.get("eval"))
     rest["eval"] = {key: spec[key] for key in _HEADED if spec.get(key) is not None}
     rest |= {key: header[key] for key in ("version", "status", "plan") if header.get(key) is not None}
     if notes:
-        rest["missing"] = [list(note) for note in notes]
-    draft.verdict("source", **_kept(rest))
-    return next((_float(_dict(told).get("value")) for told in scores.values()), None)
-
-
-def _kept(fields: dict[str, Any]) -> dict[str, Any]:
-    """Fields as a verdict's own; those named like its parts under `extra`."""
-    clash = {key: value for key, value in fields.items() if key in ("name", "value", "reason", "self")}
-    kept = {key: value for key, value in fields.items() if key not in clash}
-    return {**kept, "extra": clash} if clash else kept
+        rest["missing"] = missing(notes)
+    draft.verdict("source", **rest)
+    return next((_float(as_mapping(told).get("value")) for told in scores.values()), None)
 
 
 def _float(value: Any) -> float | None:
@@ -249,18 +239,10 @@ def _float(value: Any) -> float | None:
 
 def _usage(sample: dict[str, Any], steps: int) -> Usage | None:
     """What all models of a sample cost together."""
-    told = _dict(sample.get("model_usage"))
+    told = as_mapping(sample.get("model_usage"))
     found = [usage for usage in (usage_of(one) for one in told.values()) if usage is not None]
     seconds = usage_of({}, sample.get("total_time"))
     if not found and seconds is None:
         return None
     total = reduce(Usage.plus, found) if found else Usage()
     return msgspec.structs.replace(total, seconds=seconds.seconds if seconds else None, tries=max(1, steps))
-
-
-def _dict(value: Any) -> dict[str, Any]:
-    return value if isinstance(value, dict) else {}
-
-
-def _str(value: Any) -> str:
-    return escape_surrogates(value) if isinstance(value, str) else ""

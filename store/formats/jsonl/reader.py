@@ -23,6 +23,7 @@ from lab.trace import VERSION as EVENT_VERSION
 from lab.trace import AnyEvent, Started, Step
 from lab.wire import decode, read_file
 from store.formats import Failed, Format, Found, Known
+from store.formats.failures import failures_told
 from store.formats.files import MOST_PICTURE, check_within
 
 NAME = "jsonl"
@@ -92,14 +93,10 @@ _KINDS: dict[str, tuple[Any, int | None]] = {
 }
 
 
+@failures_told
 def read(found: Found, known: Callable[[str], bool]) -> Iterator[Imported | Known | Failed]:
     """The run of a folder; every byte of it is checked before it is handed on."""
-    try:
-        yield _run(found, known)
-    except LabError as error:
-        yield Failed(str(found.path), error.sentence)
-    except OSError as error:
-        yield Failed(str(found.path), f"{error.filename}: cannot be read ({error.strerror}).")
+    yield _run(found, known)
 
 
 def _run(found: Found, known: Callable[[str], bool]) -> Imported | Known:

@@ -6,7 +6,8 @@ import re
 from typing import Any, Literal
 
 from lab.turn import Action, ActionKind, Direction, Point
-from store.formats.geometry import point
+from store.formats.geometry import moved, point
+from store.formats.values import spelled_out
 
 _SAME: dict[str, ActionKind] = {
     "click": "click",
@@ -58,10 +59,10 @@ def action_of(raw: Any, width: int = WIDTH) -> Action:
         kind=kind,
         at=start or _point(raw, "x", "y"),
         to=end,
-        text=_text(raw.get("text")) if name != "mcp" else _text(raw.get("action_name")),
+        text=spelled_out(raw.get("text")) if name != "mcp" else spelled_out(raw.get("action_name")),
         direction=direction,
-        vector=(end[0] - start[0], end[1] - start[1]) if start and end else _finger(kind, direction, width),
-        app=_text(raw.get("app_name")),
+        vector=moved(start, end) or _finger(kind, direction, width),
+        app=spelled_out(raw.get("app_name")),
         status=_status(name, raw.get("goal_status")),
         raw=raw,
         space="px",
@@ -81,10 +82,6 @@ def _point(raw: dict[str, Any], x: str, y: str) -> Point | None:
 
 def _direction(value: Any) -> Direction | None:
     return next((direction for direction in _FINGER if direction == value), None)
-
-
-def _text(value: Any) -> str | None:
-    return value if value is None or isinstance(value, str) else str(value)
 
 
 def _status(name: str, goal: Any) -> Literal["complete", "infeasible"] | None:

@@ -14,7 +14,8 @@ from typing import Any, Literal
 from lab.errors import LabError
 from lab.turn import Action, ActionKind, Direction, Point
 from lab.wire import read_json
-from store.formats.geometry import direction, finger, number, opposite, point, way_of
+from store.formats.geometry import direction, moved, number, point, swept, way_of
+from store.formats.values import spelled_out
 
 _KINDS: dict[str, ActionKind] = {
     "click": "click", "tap": "click", "touch": "click", "left_click": "click", "dual_point": "click",
@@ -54,17 +55,16 @@ def action_of(step: dict[str, Any], size: Point | None, space: str | None) -> Ac
     """A step's action as ours; `size` is its screen's, `space` the run's (see `space_of`)."""
     name, detail = _done(step.get("action"))
     raw = written(step.get("raw_action"))
-    name = name or _text(raw.get("action_type") or raw.get("action")) or ""
+    name = name or spelled_out(raw.get("action_type") or raw.get("action")) or ""
     plain = _plain(name)
     base, _, way = plain.rpartition("_")
     kind = _KINDS.get(base if base in _DIRECTED and direction(way) else plain, "other")
     start, end = _points(raw, detail, size, space)
-    vector = (end[0] - start[0], end[1] - start[1]) if start and end else None
+    vector = moved(start, end)
     named = direction(raw.get("direction")) or _named(detail) or direction(way)
     if kind == "swipe" and vector:
         named = way_of(vector)  # a swipe's own word names the content where it goes left or right
-    if vector is None and named and kind in ("scroll", "swipe"):
-        vector = finger(opposite(named) if kind == "scroll" else named, size)
+    vector = vector or swept(kind, named, size)
     return Action(
         kind=kind,
         at=start,
@@ -121,7 +121,7 @@ def _done(action: Any) -> tuple[str | None, Any]:
     if not isinstance(action, list) or not action:
         return (action, None) if isinstance(action, str) else (None, None)
     detail = action[1].get("detail") if len(action) > 1 and isinstance(action[1], dict) else None
-    return _text(action[0]), detail
+    return spelled_out(action[0]), detail
 
 
 def _points(raw: dict[str, Any], detail: Any, size: Point | None, space: str | None) -> tuple[Point | None, ...]:
@@ -153,7 +153,7 @@ def _written_points(raw: dict[str, Any]) -> Iterable[tuple[float, float]]:
 def _said(kind: str, raw: dict[str, Any], detail: Any) -> str | None:
     if kind not in ("input_text", "answer", "ask_user", "other"):
         return None
-    text = _text(raw.get("text"))
+    text = spelled_out(raw.get("text"))
     if text is None and isinstance(detail, str) and kind in ("input_text", "answer"):
         found = (_TYPED if kind == "input_text" else _ANSWERED).search(detail)
         return found[1] if found else detail
@@ -173,18 +173,16 @@ def _app(raw: dict[str, Any], name: str, detail: Any) -> str | None:
     named = _NAMED_APP.search(name[:_LONGEST])
     if named:
         return named[1]
-    return _text(raw.get("app_name")) or _text(raw.get("app")) or (detail if isinstance(detail, str) else None)
+    return (
+        spelled_out(raw.get("app_name")) or spelled_out(raw.get("app")) or (detail if isinstance(detail, str) else None)
+    )
 
 
 def _status(plain: str, raw: dict[str, Any], detail: Any) -> Status:
-    told = _text(raw.get("goal_status") or raw.get("status")) or (detail if isinstance(detail, str) else "")
+    told = spelled_out(raw.get("goal_status") or raw.get("status")) or (detail if isinstance(detail, str) else "")
     return "infeasible" if any(word in f"{plain} {told}".lower() for word in _UNDONE) else "complete"
 
 
 def _plain(name: str) -> str:
     """A name without what some agents write after it: `click text "Go"`, `Open app "(Clock)"`."""
     return re.sub(r"[\s-]+", "_", _AFTER.sub("", name[:_LONGEST]).strip().lower())
-
-
-def _text(value: Any) -> str | None:
-    return value if value is None or isinstance(value, str) else str(value)

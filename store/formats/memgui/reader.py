@@ -15,26 +15,26 @@ from typing import Any
 
 from lab.errors import LabError
 from lab.records import Imported
-from lab.wire import Read, escape_surrogates, read_json
-from store.formats import SNIFFED, Failed, Format, Found, Known
+from lab.wire import escape_surrogates, read_json
+from store.formats import Failed, Format, Found, Known, Seen
 from store.formats.draft import run_id
-from store.formats.files import beginning, read_within
+from store.formats.failures import failures_told
+from store.formats.files import numbered, read_within
+from store.formats.knowu.judged import is_copy
 from store.formats.memgui.run import BESIDE, NAME, Attempt, imported
 from store.formats.memgui.table import row_of
+from store.formats.values import as_mappings
 
 _ATTEMPT = re.compile(r"attempt_(\d{1,6})")
-_SHOT = re.compile(r"(\d{1,6})\.(?:png|jpe?g)", re.I)
+_SHOT = re.compile(r"\A(\d{1,6})\.(?:png|jpe?g)\Z", re.I)
 _MARKS = (b'"action"', b'"raw_action"', b'"action_output"', b'"prompt_tokens"', b'"finish_signal"')
 
 
+@failures_told
 def read(found: Found, known: Callable[[str], bool]) -> Iterator[Imported | Known | Failed]:
-    """The one run of a folder."""
-    try:
+    """The one run of a folder; none where it is MemGUI-Bench's own copy of a run that stands beside it."""
+    if not is_copy(found.path):
         yield _attempt(found, known)
-    except LabError as error:
-        yield Failed(str(found.path), error.sentence)
-    except OSError as error:
-        yield Failed(str(found.path), f"{error.filename}: cannot be read ({error.strerror}).")
 
 
 def _attempt(found: Found, known: Callable[[str], bool]) -> Imported | Known:
@@ -44,7 +44,8 @@ def _attempt(found: Found, known: Callable[[str], bool]) -> Imported | Known:
     id = run_id(NAME, f"{task}/{agent}/{attempt}", data)
     if known(id):
         return Known(id, escape_surrogates(str(path)))
-    log, notes = _listed(read_json(data, str(path)), str(path))
+    value, notes = read_json(data, str(path))
+    log = as_mappings(value, str(path), "step")
     unread: dict[str, str] = {}
     try:
         row = row_of(found.root, found.path, task)
@@ -64,7 +65,7 @@ def _attempt(found: Found, known: Callable[[str], bool]) -> Imported | Known:
             beside=_beside(found, unread),
             unread=unread,
             row=row,
-            shots=_shots(found.path),
+            shots=numbered(found.path, _SHOT),
             root=found.root,
         )
     )
@@ -77,15 +78,6 @@ def _named(folder: Path) -> tuple[str, str, int]:
     agent = here.parent if numbered else here
     names = escape_surrogates(agent.parent.name), escape_surrogates(agent.name)
     return *names, int(numbered[1]) if numbered else 1
-
-
-def _listed(read: Read, what: str) -> tuple[list[dict[str, Any]], list[tuple[str, str]]]:
-    if not isinstance(read.value, list):
-        raise LabError(what, "holds no list of steps")
-    for i, step in enumerate(read.value):
-        if not isinstance(step, dict):
-            raise LabError(what, f"field [{i}]: is no step")
-    return read.value, read.notes
 
 
 def _beside(found: Found, unread: dict[str, str]) -> dict[str, Any]:
@@ -102,19 +94,13 @@ def _beside(found: Found, unread: dict[str, str]) -> dict[str, Any]:
     return held
 
 
-def _shots(folder: Path) -> dict[int, Path]:
-    """The screens by the number in their name."""
-    named = ((match, path) for path in sorted(folder.iterdir()) if (match := _SHOT.fullmatch(path.name)))
-    return {int(match[1]): path for match, path in named}
-
-
 def _is_run_folder(folder: Path, names: set[str]) -> bool:
     """Whether the folder's own log.json begins as these benchmarks' do: a list of steps that tell their action."""
     path = folder / "log.json"
     if "log.json" not in names or not path.is_file():
         return False
     try:
-        opening = beginning(path, SNIFFED).lstrip(b"\xef\xbb\xbf \t\r\n")
+        opening = Seen(path).opening
     except LabError:
         return False
     if not opening.startswith(b"["):

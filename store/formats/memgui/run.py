@@ -20,9 +20,11 @@ from lab.task import Actor, Task
 from lab.turn import Action, Usage
 from store.formats.draft import Draft
 from store.formats.geometry import number
+from store.formats.knowu.actions import thought_of
 from store.formats.memgui.actions import action_of, space_of
 from store.formats.memgui.table import Row, verdicts
 from store.formats.pictures import Pictures
+from store.formats.values import Notes, as_count, missing
 
 NAME = "memgui"
 BESIDE = (
@@ -47,6 +49,9 @@ _THOUGHT = re.compile(
     r"^[ \t]*(?:#+\s*)?(?:Thoughts?|Reason)\s*(?:#+|[:：])\s*(.*?)\s*(?:^[ \t]*(?:#+\s*)?(?:Action|Summary)\b|\Z)",
     re.S | re.M,
 )
+_COPIED = "mobileworld_action"
+"""A field of steps that were copied from a `traj.json`; their `thought` is the model's whole output."""
+
 _UNDONE = ("Invalid action", "No action matched")
 _LEAST = 30
 _HEAVY = 256 * 1024
@@ -63,7 +68,7 @@ class Attempt(NamedTuple):
     path: str
     data: bytes
     log: list[dict[str, Any]]
-    notes: list[tuple[str, str]]
+    notes: Notes
     beside: dict[str, Any]
     unread: dict[str, str]
     row: Row | None
@@ -104,10 +109,8 @@ def imported(of: Attempt) -> Imported:
     places = [place for place, step in enumerate(of.log) if not _is_summary(step)]
     for i, (place, step) in enumerate(zip(places, of.steps, strict=True)):
         extra = _extra(step, i)
-        here = f"[{place}]."
-        missing = [[where[len(here) :], stood] for where, stood in of.notes if where.startswith(here)]
-        if missing:
-            extra["missing"] = missing
+        if gone := missing(of.notes, f"[{place}]."):
+            extra["missing"] = gone
         _step(draft, of, i, step, usages[i], space, pictures, extra)
     score = _judge(draft, of)
     _end(draft, of, usages, score, pictures)
@@ -129,7 +132,8 @@ def _task(of: Attempt) -> Task:
 
 
 def _raw(step: dict[str, Any]) -> str | None:
-    return next((step[name] for name in _RAWS if isinstance(step.get(name), str)), None)
+    names = (*_RAWS, "thought") if _COPIED in step else _RAWS
+    return next((step[name] for name in names if isinstance(step.get(name), str)), None)
 
 
 def _extra(step: dict[str, Any], i: int) -> dict[str, Any]:
@@ -195,7 +199,7 @@ def _numbered(step: dict[str, Any], i: int) -> int:
 
 def _thought(step: dict[str, Any], said: str) -> str:
     if isinstance(step.get("thought"), str) and step["thought"]:
-        return str(step["thought"])
+        return thought_of(step["thought"]) if _COPIED in step else str(step["thought"])
     found = _THOUGHT.search(said)
     return found[1] if found else ""
 
@@ -205,12 +209,12 @@ def _usages(of: Attempt) -> list[Usage | None]:
     steps = of.steps
     columns: list[list[int | None]] = []
     for name in ("prompt_tokens", "completion_tokens"):
-        logged = [_count(step.get(name)) for step in steps]
-        total = _count(of.held("model_call_stats").get(f"total_{name}"))
+        logged = [as_count(step.get(name)) for step in steps]
+        total = as_count(of.held("model_call_stats").get(f"total_{name}"))
         known = [tokens for tokens in logged if tokens is not None]
         if len(known) > 1 and known[-1] == total != sum(known) and known == sorted(known):
             logged = [now if now is None else now - then for now, then in zip(logged, _earlier(logged), strict=True)]
-        own = [_count(raw.get(name)) if isinstance(raw := step.get("usage_raw"), dict) else None for step in steps]
+        own = [as_count(raw.get(name)) if isinstance(raw := step.get("usage_raw"), dict) else None for step in steps]
         columns.append([mine if mine is not None else told for mine, told in zip(own, logged, strict=True)])
     return [
         None if prompt is None and completion is None else Usage(prompt_tokens=prompt, completion_tokens=completion)
@@ -230,22 +234,33 @@ def _earlier(counts: list[int | None]) -> list[int]:
 def _judge(draft: Draft, of: Attempt) -> float | None:
     """The source's judgements as verdicts; its score: the evaluation's, else the decision's, else the table's."""
     scores: list[float | None] = []
-    for file, name, value, reason in _JUDGED:
+    for file, *_ in _JUDGED:
         if file not in of.beside:
             continue
-        held = of.held(file) or {"value": of.beside[file]}
-        if file == "evaluation_summary":
-            held = {**held, **_in_order(held)}
-        said = held.get(reason)
-        draft.verdicts.append(Verdict(name, held.get(value), said if isinstance(said, str) else "", held))
+        judged = judgement(file, of.beside[file])
+        draft.verdicts.append(judged)
         if file in ("evaluation_summary", "final_decision"):
-            scores.append({0: 0.0, 1: 1.0}.get(_count(held.get(value), -1)))
+            scores.append(_scored(judged.value))
     if of.row is not None:
         told = {verdict.name for verdict in draft.verdicts}
         score, found = verdicts(of.row, of.agent, of.attempt, told)
         draft.verdicts.extend(found)
         scores.append(score)
     return scores[0] if scores else None
+
+
+def judgement(file: str, held: Any) -> Verdict:
+    """What a judge's file (its name without `.json`) holds, as a verdict with all of its fields."""
+    name, value, reason = next(rest for of, *rest in _JUDGED if of == file)
+    fields: dict[str, Any] = held if isinstance(held, dict) and held else {"value": held}
+    if file == "evaluation_summary":
+        fields = {**fields, **_in_order(fields)}
+    said = fields.get(reason)
+    return Verdict(name, fields.get(value), said if isinstance(said, str) else "", fields)
+
+
+def _scored(value: Any) -> float | None:
+    return float(value) if as_count(value) in (0, 1) else None
 
 
 def _in_order(held: dict[str, Any]) -> dict[str, Any]:
@@ -281,6 +296,8 @@ def _status(of: Attempt) -> tuple[Any, str]:
         return "completed", ""
     if message or number(code) in (1, 2, 3, 5):
         return "failed", str(message or f"the benchmark ended with code {code}")
+    if not summary and _COPIED in of.steps[-1] and action_of(of.steps[-1], None, None).kind in ("status", "answer"):
+        return "completed", ""
     return ("budget", "") if summary else ("stopped", "the source holds no result")
 
 
@@ -292,15 +309,11 @@ def _whole(of: Attempt, usages: list[Usage | None]) -> Usage | None:
     sums: dict[str, int | None] = {}
     for name in ("prompt_tokens", "completion_tokens"):
         told = [count for usage in known if (count := getattr(usage, name)) is not None]
-        sums[name] = _count(stats.get(f"total_{name}")) or (sum(told) if told else _count(summary.get(f"total_{name}")))
+        logged = sum(told) if told else as_count(summary.get(f"total_{name}"))
+        sums[name] = as_count(stats.get(f"total_{name}")) or logged
     seconds = number(summary.get("elapsed_time_exec"))
-    calls = _count(stats.get("total_model_calls")) or len(known) or 1
+    calls = as_count(stats.get("total_model_calls")) or len(known) or 1
     return msgspec.convert({**sums, "seconds": seconds, "tries": calls}, Usage)
-
-
-def _count(value: Any, otherwise: Any = None) -> Any:
-    """A whole number from 0 that a count can be."""
-    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**53 else otherwise
 
 
 def _is_summary(step: dict[str, Any]) -> bool:

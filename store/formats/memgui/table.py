@@ -18,6 +18,7 @@ from lab.records import Verdict
 from lab.wire import escape_surrogates
 from store.formats.files import read_within
 from store.formats.geometry import number
+from store.formats.values import decoded
 
 _LONGEST_LIST = 10_000
 _DIFFICULTY = {"1": "easy", "2": "medium", "3": "hard"}
@@ -144,7 +145,7 @@ def verdicts(row: Row, agent: str, attempt: int, told: set[str]) -> tuple[float 
 
 
 def _find(data: bytes, task: str, what: str) -> dict[str, str] | None:
-    text = escape_surrogates(data.decode("utf-8-sig", "surrogateescape"))
+    text = decoded(data)
     try:
         for cells in csv.DictReader(io.StringIO(text, newline="")):
             if cells.get("task_identifier") == task:

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from typing import Any, Literal
 
 from lab.turn import Action, ActionKind, Point
-from store.formats.geometry import Box, box, centre, direction, finger, number, opposite, point, way_of
+from store.formats.geometry import Box, box, centre, direction, moved, number, point, swept, way_of
 
 Space = Literal["0-1000", "0-1", "px"]
 _WHOLE: dict[str, float | None] = {"0-1000": 1000, "0-1": 1, "px": None}
@@ -85,9 +85,8 @@ def action_of(call: dict[str, Any], size: Point | None, space: Space, raw: Any =
     start, target = _place(call, _PLACES, size, space)
     end, _ = _place(call, _ENDS, size, space)
     way = direction(call.get("direction"))
-    vector = (end[0] - start[0], end[1] - start[1]) if start and end else None
-    if kind in ("swipe", "scroll") and vector is None and way is not None:
-        vector = finger(opposite(way) if kind == "scroll" else way, size)
+    vector = moved(start, end)
+    vector = vector or swept(kind, way, size)
     if kind == "swipe" and way is None and vector is not None:
         way = way_of(vector)
     said = next((str(call[key]) for key in _TEXTS if isinstance(call.get(key), str | int | float)), None)

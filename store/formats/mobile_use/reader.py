@@ -27,14 +27,17 @@ from store.formats import Failed, Format, Found, Known
 from store.formats.androidworld import actions as androidworld
 from store.formats.androidworld.answers import usage_of
 from store.formats.draft import Draft, run_id
-from store.formats.files import read_within
+from store.formats.failures import failures_told
+from store.formats.files import numbered, read_within
 from store.formats.geometry import number
 from store.formats.mobile_use.actions import Space, action_of, space_of
 from store.formats.pictures import Pictures
+from store.formats.pieces import is_list
+from store.formats.values import Notes, as_text, missing
 
 NAME = "mobile_use"
 _FILE = "action.jsonl"
-_SHOT = re.compile(r"screenshot_(\d{1,6})\.(?:png|jpe?g)", re.I)
+_SHOT = re.compile(r"\Ascreenshot_(\d{1,6})\.(?:png|jpe?g)\Z", re.I)
 _BOX = re.compile(r"bbox_pixels=BoundingBox\(x_min=(-?[\d.]+), x_max=(-?[\d.]+), y_min=(-?[\d.]+), y_max=(-?[\d.]+)\)")
 _MOST_LINES = 100_000
 _MOST_PROMPT = 16 * 1024**2
@@ -50,17 +53,13 @@ class _Line(NamedTuple):
     call: dict[str, Any]
     raw: Any
     fields: dict[str, Any]
-    notes: list[tuple[str, str]]
+    notes: Notes
 
 
+@failures_told
 def read(found: Found, known: Callable[[str], bool]) -> Iterator[Imported | Known | Failed]:
     """The run of a folder."""
-    try:
-        yield _run(found, known)
-    except LabError as error:
-        yield Failed(str(found.path), error.sentence)
-    except OSError as error:
-        yield Failed(str(found.path), f"{error.filename}: cannot be read ({error.strerror}).")
+    yield _run(found, known)
 
 
 def _run(found: Found, known: Callable[[str], bool]) -> Imported | Known:
@@ -73,10 +72,10 @@ def _run(found: Found, known: Callable[[str], bool]) -> Imported | Known:
     if known(id):
         return Known(id, shown)
     lines = _lines(data, str(path))
-    models = Counter(model for line in lines if (model := _word(_answer(line).get("model"))))
+    models = Counter(model for line in lines if (model := as_text(_answer(line).get("model"))))
     model = models.most_common(1)[0][0] if models else ""
-    shots = _shots(folder)
-    goal = next((goal for line in lines if (goal := _word(line.fields.get("goal")))), name.replace("_", " "))
+    shots = numbered(folder, _SHOT)
+    goal = next((goal for line in lines if (goal := as_text(line.fields.get("goal")))), name.replace("_", " "))
     draft = Draft(
         id,
         Task(id=name, kind="general", instruction=goal),
@@ -102,9 +101,9 @@ def _step(
 ) -> None:
     extra = {key: value for key, value in line.fields.items() if key not in _USED and value is not None}
     if line.notes:
-        extra["missing"] = [list(note) for note in line.notes]
+        extra["missing"] = missing(line.notes)
     before = pictures.seen(shot, extra)
-    if activity := _word(line.fields.get("start_page_activity")):
+    if activity := as_text(line.fields.get("start_page_activity")):
         before = msgspec.structs.replace(before, activity=activity)
     action = _action(line, before, space, lambda index: _box(root, prompt, index))
     question, reply = None, None
@@ -135,7 +134,7 @@ def _action(line: _Line, before: Observation, space: Space, boxes: Callable[[int
 
 def _lines(data: bytes, what: str) -> list[_Line]:
     """The lines that hold something; one that is no JSON keeps its place, and its text."""
-    if data.lstrip().startswith(b"["):
+    if is_list(data):
         value, notes = read_json(data, what)
         return [_line(one, notes if i == 0 else []) for i, one in enumerate(value)]
     held = [(i, line) for i, line in enumerate(data.removeprefix(b"\xef\xbb\xbf").split(b"\n"), 1) if line.strip()]
@@ -154,7 +153,7 @@ def _lines(data: bytes, what: str) -> list[_Line]:
     return lines
 
 
-def _line(value: Any, notes: list[tuple[str, str]]) -> _Line:
+def _line(value: Any, notes: Notes) -> _Line:
     fields = value if isinstance(value, dict) else {}
     around = next((fields[name] for name in _CALLS if isinstance(fields.get(name), dict)), None)
     raw = value if around is None else around
@@ -174,7 +173,7 @@ def _thought(line: _Line) -> str:
     parsed = line.fields.get("parsed_action")
     for place in (parsed if isinstance(parsed, dict) else {}, line.fields, line.call):
         for name in _THOUGHTS if place is not line.call else ("thought", "explain"):
-            if said := _word(place.get(name)):
+            if said := as_text(place.get(name)):
                 return said
     return ""
 
@@ -210,12 +209,6 @@ def _box(root: Path, prompt: Path, index: int) -> Bounds | None:
     return Bounds(left, top, right, bottom)
 
 
-def _shots(folder: Path) -> dict[int, Path]:
-    """Screenshots by their number."""
-    named = ((found, path) for path in sorted(folder.iterdir()) if (found := _SHOT.fullmatch(path.name)))
-    return {int(found[1]): path for found, path in named}
-
-
 def _end(draft: Draft, last: Action | None, lines: list[_Line]) -> None:
     if last is None:
         draft.end("failed", reason="the source holds no steps")
@@ -226,10 +219,6 @@ def _end(draft: Draft, last: Action | None, lines: list[_Line]) -> None:
         draft.end("completed", reason=last.text or "the source holds no result")
     else:
         draft.end("stopped", reason="the source holds no result")
-
-
-def _word(value: Any) -> str:
-    return value if isinstance(value, str) else ""
 
 
 MOBILE_USE = Format(

@@ -17,15 +17,15 @@ from lab.task import Task
 from lab.trace import DeviceInfo
 from lab.turn import Action, Point
 from lab.wire import Read, escape_surrogates, read_json
-from store.formats import SNIFFED, Failed, Format, Found, Known, Seen
+from store.formats import Failed, Format, Found, Known, Seen
 from store.formats.draft import Draft, run_id
 from store.formats.files import check_within, unpacked
 from store.formats.geometry import number
 from store.formats.gold import ANNOTATOR, Shots, ended, episode_bytes
 from store.formats.odyssey.actions import action_of
 from store.formats.pictures import Pictures
-from store.formats.pieces import each
-from store.formats.values import Notes, missing, names_of, without, words
+from store.formats.pieces import each, is_list
+from store.formats.values import Notes, as_mappings, missing, names_of, without, words
 
 NAME = "odyssey"
 _PARTS = 12
@@ -72,7 +72,7 @@ def _episodes(found: Found) -> Iterator[tuple[str, Read | LabError]]:
     """What a file holds, read one by one where it is a list, with where that stands."""
     check_within(found.root, found.path)
     data = unpacked(found.path)
-    if data[:SNIFFED].lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"["):
+    if is_list(data):
         yield from ((f"[{i}]", item) for i, item in enumerate(each(data, str(found.path))))
     else:
         yield "", read_json(data, str(found.path))
@@ -117,14 +117,8 @@ def _run(source: _Source, known: Callable[[str], bool]) -> Imported | Known:
 
 def _steps(source: _Source) -> list[dict[str, Any]]:
     path = str(source.found.path)
-    steps = source.episode.get("steps")
     dot = f"{source.place}." if source.place else ""
-    if not isinstance(steps, list):
-        raise LabError(path, f"field {dot}steps: is no list of steps")
-    for i, step in enumerate(steps):
-        if not isinstance(step, dict):
-            raise LabError(path, f"field {dot}steps[{i}]: is no step")
-    return steps
+    return as_mappings(source.episode.get("steps"), path, "step", f"{dot}steps")
 
 
 def _task(source: _Source, key: str, length: int | None) -> Task:
@@ -193,7 +187,7 @@ def _near(source: _Source) -> Iterator[str]:
 
 
 def _is_file(seen: Seen) -> bool:
-    if not seen.name.endswith((".json", ".json.gz")) or not seen.opening.startswith((b"{", b"[")):
+    if not seen.is_json or not seen.opening.startswith((b"{", b"[")):
         return False
     return b'"task_info"' in seen.opening and b'"steps"' in seen.opening
 

@@ -14,36 +14,34 @@ from lab.errors import LabError
 from lab.records import Imported
 from lab.wire import Read, escape_surrogates, read_json
 from store.formats import Failed, Format, Found, Known, Seen
+from store.formats.failures import failures_told
 from store.formats.files import check_within, read_within, unpacked
-from store.formats.pieces import each, pieces
+from store.formats.pieces import each, is_list, pieces
 from store.formats.tau2.run import NAME, Context, imported
+from store.formats.values import as_mapping
 
 _FOLDER = "simulations"
 _INDEX = "results.json"
 
 
+@failures_told
 def read(found: Found, known: Callable[[str], bool]) -> Iterator[Imported | Known | Failed]:
     """Every conversation of a file, and of the folder `simulations` beside a `results.json`."""
     path = found.path
-    try:
-        check_within(found.root, path)
-        data = unpacked(path)
-        shown = escape_surrogates(str(path))
-        if data.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"["):
-            yield from _runs(each(data, shown), Context(shown, {}, {}), known)
-            return
-        held = pieces(data, "simulations", shown)
-        if "task_id" in held.rest:
-            yield from _runs(iter([read_json(data, shown)]), Context(shown, {}, {}), known)
-            return
-        context = Context(shown, _dict(held.rest.get("info")), _tasks(held.rest.get("tasks")))
-        yield from _runs(held.items, context, known)
-        if path.name == _INDEX:
-            yield from _folder(found.root, path.parent / _FOLDER, context, known)
-    except LabError as error:
-        yield Failed(str(path), error.sentence)
-    except OSError as error:
-        yield Failed(str(path), f"{error.filename}: cannot be read ({error.strerror}).")
+    check_within(found.root, path)
+    data = unpacked(path)
+    shown = escape_surrogates(str(path))
+    if is_list(data):
+        yield from _runs(each(data, shown), Context(shown, {}, {}), known)
+        return
+    held = pieces(data, "simulations", shown)
+    if "task_id" in held.rest:
+        yield from _runs(iter([read_json(data, shown)]), Context(shown, {}, {}), known)
+        return
+    context = Context(shown, as_mapping(held.rest.get("info")), _tasks(held.rest.get("tasks")))
+    yield from _runs(held.items, context, known)
+    if path.name == _INDEX:
+        yield from _folder(found.root, path.parent / _FOLDER, context, known)
 
 
 def _folder(
@@ -82,12 +80,8 @@ def _tasks(value: Any) -> dict[str, dict[str, Any]]:
     return {str(task.get("id")): task for task in value if isinstance(task, dict)} if isinstance(value, list) else {}
 
 
-def _dict(value: Any) -> dict[str, Any]:
-    return value if isinstance(value, dict) else {}
-
-
 def _is_results(seen: Seen) -> bool:
-    if not seen.name.endswith((".json", ".json.gz")):
+    if not seen.is_json:
         return False
     opening = seen.opening
     if opening.startswith(b"["):

@@ -16,11 +16,11 @@ import msgspec
 from lab.records import Imported
 from lab.task import Actor, Persona, Task
 from lab.turn import Action, Question, Reply, Usage
-from lab.wire import escape_surrogates
 from store.formats import Known
 from store.formats.draft import Draft, run_id
-from store.formats.tau2.turns import Turn, amount, checked, turns
+from store.formats.tau2.turns import Turn, checked, turns
 from store.formats.times import utc
+from store.formats.values import Notes, as_amount, as_mapping, as_text, missing
 
 NAME = "tau2"
 _STATUS: dict[str, Literal["completed", "stopped", "failed", "budget"]] = {
@@ -39,13 +39,10 @@ class Context(NamedTuple):
     tasks: dict[str, dict[str, Any]]
 
     def part(self, name: str) -> dict[str, Any]:
-        found = self.info.get(name)
-        return found if isinstance(found, dict) else {}
+        return as_mapping(self.info.get(name))
 
 
-def imported(
-    run: dict[str, Any], notes: list[tuple[str, str]], context: Context, known: Callable[[str], bool]
-) -> Imported | Known:
+def imported(run: dict[str, Any], notes: Notes, context: Context, known: Callable[[str], bool]) -> Imported | Known:
     """A conversation as events; `Known` where `known` says so of its id. A `LabError` names the field that is wrong."""
     what = f"{context.path}#{run.get('id', run.get('task_id'))}"
     field = "traj" if "traj" in run else "messages"
@@ -80,7 +77,7 @@ def _draft(id: str, run: dict[str, Any], context: Context, old: dict[str, Any], 
         format=NAME,
         path=context.path,
         data=data,
-        model=_str(context.part("agent_info").get("llm")),
+        model=as_text(context.part("agent_info").get("llm")),
         persona=persona,
         attempt=trial + 1 if isinstance(trial, int) and 0 <= trial < 10**6 else 1,
         at=utc(run.get("start_time")),
@@ -117,19 +114,17 @@ def _step(draft: Draft, turn: Turn, user: Actor, reason: str) -> None:
 def _task(run: dict[str, Any], context: Context, old: dict[str, Any]) -> tuple[Task, Persona | None]:
     id = str(run.get("task_id", run.get("id", "")))
     found = context.tasks.get(id, {})
-    domain = _str(context.part("environment_info").get("domain_name"))
+    domain = as_text(context.part("environment_info").get("domain_name"))
     scenario = found.get("user_scenario")
-    told = scenario.get("instructions") if isinstance(scenario, dict) else None
-    wants = told if isinstance(told, dict) else {}
-    before = old.get("task") if isinstance(old.get("task"), dict) else {}
+    told = as_mapping(scenario).get("instructions")
+    wants = as_mapping(told)
     instruction = (
-        _str(found.get("ticket"))
-        or _str(wants.get("reason_for_call"))
-        or _str(told)
-        or _str(before.get("instruction") if isinstance(before, dict) else "")
+        as_text(found.get("ticket"))
+        or as_text(wants.get("reason_for_call"))
+        or as_text(told)
+        or as_text(as_mapping(old.get("task")).get("instruction"))
     )
-    criteria = found.get("evaluation_criteria")
-    golden = criteria.get("actions") if isinstance(criteria, dict) else None
+    golden = as_mapping(found.get("evaluation_criteria")).get("actions")
     budget = context.info.get("max_steps")
     name = f"{domain}/{id}" if domain else id
     task = Task(
@@ -140,7 +135,7 @@ def _task(run: dict[str, Any], context: Context, old: dict[str, Any]) -> tuple[T
         persona=name if isinstance(scenario, dict) else "",
         log="none",
         budget=budget if isinstance(budget, int) and 0 < budget < 10**6 else 200,
-        policy=_str(wants.get("task_instructions")),
+        policy=as_text(wants.get("task_instructions")),
         traits={"domain": domain} if domain else {},
         golden_steps=len(golden) if isinstance(golden, list) and golden else None,
     )
@@ -149,18 +144,18 @@ def _task(run: dict[str, Any], context: Context, old: dict[str, Any]) -> tuple[T
 
 def _actor(told: dict[str, Any], otherwise: str) -> Actor:
     """Who spoke for a side: a person where its implementation says so, else its model."""
-    how = _str(told.get("implementation"))
-    return Actor("human" if "human" in how.lower() else "model", _str(told.get("llm")) or how or otherwise)
+    how = as_text(told.get("implementation"))
+    return Actor("human" if "human" in how.lower() else "model", as_text(told.get("llm")) or how or otherwise)
 
 
 def _status(
     run: dict[str, Any], messages: list[dict[str, Any]], old: dict[str, Any]
 ) -> tuple[Literal["completed", "stopped", "failed", "budget"], str]:
-    reason = _str(run.get("termination_reason"))
+    reason = as_text(run.get("termination_reason"))
     if reason:
         return _STATUS.get(reason.lower(), "failed"), reason
     if old.get("error"):
-        return "failed", _str(old["error"]) or "error"
+        return "failed", as_text(old["error"]) or "error"
     last = messages[-1] if messages else {}
     ended = _STOP in str(last.get("content")) or last.get("name") == "transfer_to_human_agents"
     if ended:
@@ -170,31 +165,30 @@ def _status(
 
 def _score(run: dict[str, Any]) -> float | None:
     told = run.get("reward_info")
-    found = amount(told.get("reward") if isinstance(told, dict) else run.get("reward"))
+    found = as_amount(told.get("reward") if isinstance(told, dict) else run.get("reward"))
     return found if found is not None and found <= 1 else None
 
 
 def _usage(run: dict[str, Any], calls: int) -> Usage | None:
-    cost, seconds = amount(run.get("agent_cost")), amount(run.get("duration"))
+    cost, seconds = as_amount(run.get("agent_cost")), as_amount(run.get("duration"))
     return None if cost is None and seconds is None else Usage(cost=cost, seconds=seconds, tries=max(1, calls))
 
 
 def _verdicts(
     draft: Draft,
     run: dict[str, Any],
-    notes: list[tuple[str, str]],
+    notes: Notes,
     context: Context,
     old: dict[str, Any],
     after: list[dict[str, Any]],
 ) -> None:
-    told = run.get("reward_info", old.get("reward_info"))
-    held: dict[str, Any] = told if isinstance(told, dict) else {}
+    held = as_mapping(run.get("reward_info", old.get("reward_info")))
     if held or "reward" in run:
-        draft.verdict("reward_info", held.get("reward", run.get("reward")), **_named(held))
+        draft.verdict("reward_info", held.get("reward", run.get("reward")), **held)
     for name in _JUDGED:
         if run.get(name) is not None:
             judged = run[name]
-            draft.verdict(name, None if isinstance(judged, dict) else judged, **_named(judged))
+            draft.verdict(name, None if isinstance(judged, dict) else judged, **as_mapping(judged))
     cost = run.get("user_cost", old.get("user_cost"))
     if cost is not None:
         draft.verdict("user_cost", cost)
@@ -204,18 +198,5 @@ def _verdicts(
     if after:
         rest["after"] = after
     if notes:
-        rest["missing"] = [list(note) for note in notes]
-    draft.verdict("source", **_named(rest))
-
-
-def _named(fields: Any) -> dict[str, Any]:
-    """Fields as a verdict's own; those named like its parts under `extra`, so that none is lost."""
-    if not isinstance(fields, dict):
-        return {}
-    clash = {key: value for key, value in fields.items() if key in ("name", "value", "reason", "self")}
-    kept = {key: value for key, value in fields.items() if key not in clash}
-    return {**kept, "extra": clash} if clash else kept
-
-
-def _str(value: Any) -> str:
-    return escape_surrogates(value) if isinstance(value, str) else ""
+        rest["missing"] = missing(notes)
+    draft.verdict("source", **rest)

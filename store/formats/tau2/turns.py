@@ -14,8 +14,8 @@ from lab.errors import LabError
 from lab.turn import Usage
 from lab.wire import read_json
 from store.formats.times import utc
+from store.formats.values import as_amount, as_count, as_mapping, as_mappings, as_text
 
-_MOST = 2**53
 _PLACED = frozenset({"role", "content", "tool_calls", "cost", "usage", "generation_time_seconds", "timestamp"})
 
 
@@ -139,38 +139,17 @@ def call_of(raw: Any) -> dict[str, Any]:
 
 def usage_of(message: dict[str, Any]) -> Usage | None:
     """What a message cost; None where the source tells nothing of it."""
-    told = message.get("usage")
-    tokens = told if isinstance(told, dict) else {}
-    details = tokens.get("prompt_tokens_details")
-    cached = tokens.get("cache_read_tokens", details.get("cached_tokens") if isinstance(details, dict) else None)
-    cost, seconds = amount(message.get("cost")), amount(message.get("generation_time_seconds"))
-    found = Usage(
-        _count(tokens.get("prompt_tokens")), _count(tokens.get("completion_tokens")), _count(cached), cost, seconds
-    )
+    tokens = as_mapping(message.get("usage"))
+    cached = tokens.get("cache_read_tokens", as_mapping(tokens.get("prompt_tokens_details")).get("cached_tokens"))
+    cost, seconds = as_amount(message.get("cost")), as_amount(message.get("generation_time_seconds"))
+    prompt, completion = as_count(tokens.get("prompt_tokens")), as_count(tokens.get("completion_tokens"))
+    found = Usage(prompt, completion, as_count(cached), cost, seconds)
     return None if found == Usage() or (not tokens and not cost and seconds is None) else found
-
-
-def amount(value: Any) -> float | None:
-    """A number of dollars or seconds; None for anything else."""
-    return (
-        float(value) if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < _MOST else None
-    )
-
-
-def _count(value: Any) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < _MOST else None
 
 
 def checked(messages: Any, what: str, field: str) -> list[dict[str, Any]]:
     """The messages of a run; raises `LabError` where they are no list of messages."""
-    if messages is None:
-        return []
-    if not isinstance(messages, list):
-        raise LabError(what, f"field {field}: is no list of messages")
-    for i, message in enumerate(messages):
-        if not isinstance(message, dict):
-            raise LabError(what, f"field {field}[{i}]: is no message")
-    return messages
+    return as_mappings([] if messages is None else messages, what, "message", field)
 
 
 def _thought(message: dict[str, Any]) -> str:
@@ -180,8 +159,7 @@ def _thought(message: dict[str, Any]) -> str:
 def _reasoning(message: dict[str, Any]) -> str:
     raw = message.get("raw_data")
     held = raw.get("message") if isinstance(raw, dict) else None
-    said = (held if isinstance(held, dict) else message).get("reasoning_content")
-    return said.strip() if isinstance(said, str) else ""
+    return as_text((held if isinstance(held, dict) else message).get("reasoning_content")).strip()
 
 
 def _rest(message: dict[str, Any]) -> dict[str, Any]:
