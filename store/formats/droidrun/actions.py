@@ -13,7 +13,8 @@ from lab.turn import Action, ActionKind, Point
 from store.formats.droidrun.calls import Call
 from store.formats.droidrun.macro import kind_of
 from store.formats.droidrun.screens import box_of
-from store.formats.geometry import Box, centre, number, point, way_of
+from store.formats.geometry import Box, centre, moved, number, point, way_of
+from store.formats.values import spelled_out
 
 _KINDS: dict[str, ActionKind] = {
     "click": "click", "tap": "click", "tap_by_index": "click", "tap_on_index": "click",
@@ -46,17 +47,17 @@ def action_of(call: Call, macro: Sequence[dict[str, Any]], boxes: dict[int, Box]
         at, to = _told(args)
     if at is None and target is not None and kind in ("click", "double_tap", "long_press", "input_text"):
         at = centre(target)
-    moved = kind in ("swipe", "drag")
-    vector = (to[0] - at[0], to[1] - at[1]) if moved and at and to else None
+    moves = kind in ("swipe", "drag")
+    vector = moved(at, to) if moves else None
     app = next((action.get("package") for action in macro if action.get("package")), None) or args.get("package")
     return Action(
         kind=kind,
         at=at,
-        to=to if moved else None,
+        to=to if moves else None,
         text=_text(kind, args, macro),
         direction=way_of(vector) if vector and kind == "swipe" else None,
         vector=vector,
-        app=_word(args.get("text") or app) if kind == "open_app" else None,
+        app=spelled_out(args.get("text") or app) if kind == "open_app" else None,
         status=("complete" if args.get("success", True) is not False else "infeasible") if kind == "status" else None,
         ms=_ms(touched) if touched else _ms(args),
         raw=call.raw,
@@ -79,7 +80,7 @@ def done_of(action: dict[str, Any]) -> Action:
         text=found.text,
         direction=found.direction,
         vector=found.vector,
-        app=_word(action.get("package")),
+        app=spelled_out(action.get("package")),
         ms=found.ms,
         raw=action,
         space="px",
@@ -118,10 +119,10 @@ def _still(action: dict[str, Any]) -> bool:
 def _text(kind: str, args: dict[str, Any], macro: Sequence[dict[str, Any]]) -> str | None:
     if kind == "input_text":
         typed = next((action.get("text") for action in macro if kind_of(action) == "input_text"), None)
-        return _word(args.get("text")) or _word(typed)
+        return spelled_out(args.get("text")) or spelled_out(typed)
     if kind == "status":
-        return _word(args.get("reason", args.get("message")))
-    return _word(args.get("information")) if kind == "other" else None
+        return spelled_out(args.get("reason", args.get("message")))
+    return spelled_out(args.get("information")) if kind == "other" else None
 
 
 def _ms(value: dict[str, Any]) -> int | None:
@@ -130,7 +131,3 @@ def _ms(value: dict[str, Any]) -> int | None:
         seconds = number(value.get("duration"))
         told = None if seconds is None else seconds * 1000
     return round(told) if told is not None and 0 <= told < 2**53 else None
-
-
-def _word(value: Any) -> str | None:
-    return value if value is None or isinstance(value, str) else str(value)

@@ -13,6 +13,7 @@ from typing import Any
 
 from lab.turn import Usage
 from store.formats.droidrun.calls import Call, call_of, calls_of, with_outcomes
+from store.formats.values import as_text
 
 _LOOKS = re.compile(r"(?:CodeAct|FastAgent|Task|ToolsAgent)InputEvent|ManagerContextEvent|ManagerThinkingEvent")
 _ANSWERS = re.compile(r"(?:CodeAct|FastAgent|ToolsAgent)ResponseEvent|TaskThinkingEvent")
@@ -77,7 +78,7 @@ def told(events: list[dict[str, Any]]) -> Told:
         kind = _kind(event)
         if _LOOKS.fullmatch(kind):
             _look(found)
-            found.goal = found.goal or _text(event.get("goal")) or _text(event.get("instruction"))
+            found.goal = found.goal or as_text(event.get("goal")) or as_text(event.get("instruction"))
         elif _ANSWERS.fullmatch(kind) or kind in ("ManagerResponseEvent", "ExecutorResponseEvent"):
             _answer(found, event, kind, looks)
         elif kind in _ENDS:
@@ -106,13 +107,13 @@ def _answer(found: Told, event: dict[str, Any], kind: str, looks: bool) -> None:
         turn = Turn(turn.screen + step)
         found.turns.append(turn)
     turn.usage = _plus(turn.usage, _usage(event.get("usage", event.get("tokens"))))
-    said = _text(event.get("response", event.get("response_text")))
+    said = as_text(event.get("response", event.get("response_text")))
     if manager:
         turn.extra.setdefault("manager", {})["response"] = said
         return
     turn.answered = True
-    code = _text(event.get("code"))
-    turn.thought = _text(event.get("thought", event.get("thoughts")))
+    code = as_text(event.get("code"))
+    turn.thought = as_text(event.get("thought", event.get("thoughts")))
     turn.raw = said or code or None
     turn.written = calls_of(code) if code else []
 
@@ -123,24 +124,24 @@ def _fill(found: Told, event: dict[str, Any], kind: str) -> None:
     if kind in _PLANS:
         _plan(turn, event)
     elif kind == "ExecutorContextEvent":
-        turn.instruction = turn.instruction or _text(event.get("subgoal"))
+        turn.instruction = turn.instruction or as_text(event.get("subgoal"))
     elif kind in ("ExecutorActionEvent", "ExecutorInternalActionEvent"):
-        turn.thought = _text(event.get("thought")) or turn.thought
-        turn.raw = turn.raw or _text(event.get("full_response")) or None
-        turn.written = calls_of(_text(event.get("action_json")))
+        turn.thought = as_text(event.get("thought")) or turn.thought
+        turn.raw = turn.raw or as_text(event.get("full_response")) or None
+        turn.written = calls_of(as_text(event.get("action_json")))
         turn.extra |= {"description": event["description"]} if event.get("description") else {}
     elif kind in ("ExecutorActionResultEvent", "ExecutorInternalResultEvent"):
         _results(turn, event)
     elif kind == "ToolExecutionEvent":
         args = event.get("tool_args")
         done = event.get("success") if isinstance(event.get("success"), bool) else None
-        name = _text(event.get("tool_name"))
-        turn.run.append(Call(name, args if isinstance(args, dict) else {}, done, _text(event.get("summary"))))
+        name = as_text(event.get("tool_name"))
+        turn.run.append(Call(name, args if isinstance(args, dict) else {}, done, as_text(event.get("summary"))))
     elif _WRITES.fullmatch(kind):
-        code = _text(event.get("code", event.get("tool_calls_repr")))
-        turn.thought = turn.thought or _text(event.get("thought"))
+        code = as_text(event.get("code", event.get("tool_calls_repr")))
+        turn.thought = turn.thought or as_text(event.get("thought"))
         turn.written = turn.written or calls_of(code)
-        turn.raw = turn.raw or _text(event.get("full_response")) or code or None
+        turn.raw = turn.raw or as_text(event.get("full_response")) or code or None
     elif _YIELDS.fullmatch(kind):
         turn.extra["output"] = event.get("output")
     elif kind in _PICTURES:
@@ -152,15 +153,15 @@ def _fill(found: Told, event: dict[str, Any], kind: str) -> None:
 
 def _plan(turn: Turn, event: dict[str, Any]) -> None:
     """What the Manager plans, or its last word; a version between calls its answer `manager_answer`."""
-    turn.instruction = _text(event.get("subgoal", event.get("current_subgoal")))
-    answer, said = _text(event.get("answer", event.get("manager_answer"))), _text(event.get("full_response"))
+    turn.instruction = as_text(event.get("subgoal", event.get("current_subgoal")))
+    answer, said = as_text(event.get("answer", event.get("manager_answer"))), as_text(event.get("full_response"))
     manager = turn.extra.setdefault("manager", {})
     manager |= {name: event[name] for name in _MANAGER if event.get(name)}
     if said:
         manager["response"] = said
     if isinstance(event.get("success"), bool):
         turn.success, turn.answer = event["success"], answer
-        turn.thought = turn.thought or _text(event.get("thought"))
+        turn.thought = turn.thought or as_text(event.get("thought"))
     if answer:
         turn.raw = turn.raw or said or answer
 
@@ -176,10 +177,10 @@ def _results(turn: Turn, event: dict[str, Any]) -> None:
     outcome = event.get("outcome", event.get("success"))
     if call is None:
         return
-    error = _text(event.get("error"))
+    error = as_text(event.get("error"))
     done = outcome if isinstance(outcome, bool) else None
-    turn.run = [call._replace(done=done, summary=error if error not in ("", "None") else _text(event.get("summary")))]
-    turn.thought = turn.thought or _text(event.get("thought"))
+    turn.run = [call._replace(done=done, summary=error if error not in ("", "None") else as_text(event.get("summary")))]
+    turn.thought = turn.thought or as_text(event.get("thought"))
 
 
 def _asked(event: dict[str, Any]) -> str:
@@ -187,7 +188,7 @@ def _asked(event: dict[str, Any]) -> str:
     if not _kind(event).endswith("ExecuteEvent"):
         return ""
     task = event.get("task")
-    return _text(event.get("instruction")) or (_text(task.get("description")) if isinstance(task, dict) else "")
+    return as_text(event.get("instruction")) or (as_text(task.get("description")) if isinstance(task, dict) else "")
 
 
 def _usage(value: Any) -> Usage | None:
@@ -207,8 +208,4 @@ def _count(value: Any) -> int | None:
 
 
 def _kind(event: dict[str, Any]) -> str:
-    return _text(event.get("type"))
-
-
-def _text(value: Any) -> str:
-    return value if isinstance(value, str) else ""
+    return as_text(event.get("type"))
