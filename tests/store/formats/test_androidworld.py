@@ -392,17 +392,23 @@ def test_wrong_types_in_any_field_never_crash(tmp_path: Path) -> None:
         assert trace(tmp_path, dict.fromkeys(columns, value)).ended is not None
 
 
+def test_an_episodes_own_fields_may_be_called_as_a_verdicts_are(tmp_path: Path) -> None:
+    told = {"name": "n", "value": 3, "reason": "r", "self": "s"}
+    found = one(saved(tmp_path / "Task_0.pkl.gz", [episode(m3a(), **told)]))
+    (source,) = [verdict for verdict in found.verdicts if verdict.name == "source"]
+    assert told.items() <= source.extra.items()
+
+
 def test_what_makes_no_sense_is_told_in_a_sentence(tmp_path: Path) -> None:
     assert "field episode_data: is no mapping" in failure(saved(tmp_path / "a.pkl.gz", [episode("text")]))
-    assert "holds no episodes of AndroidWorld" in failure(saved(tmp_path / "b.pkl.gz", {"x": 1}))
-    assert "holds no episodes of AndroidWorld" in failure(saved(tmp_path / "c.pkl.gz", []))
+    assert "holds no episodes of AndroidWorld" in failure(saved(tmp_path / "b.pkl.gz", {"task_template": 1}))
     whole = saved(tmp_path / "d.pkl.gz", [episode(m3a())]).read_bytes()
     (tmp_path / "d.pkl.gz").write_bytes(whole[: len(whole) // 2])
     assert "is cut short" in failure(tmp_path / "d.pkl.gz")
     (tmp_path / "e.pkl.gz").write_bytes(b"\x1f\x8bnonsense")
     assert "e.pkl.gz: cannot be unpacked" in failure(tmp_path / "e.pkl.gz")
-    (tmp_path / "f.pkl.gz").write_bytes(b"")
-    assert "is cut short" in failure(tmp_path / "f.pkl.gz")
+    (tmp_path / "F_0.pkl.gz").write_bytes(b"")
+    assert "is cut short" in failure(tmp_path / "F_0.pkl.gz")
     (tmp_path / "in").mkdir()
     (tmp_path / "in" / "g.pkl.gz").symlink_to(saved(tmp_path / "g.pkl.gz", [episode(m3a())]))
     (found,) = read(tmp_path / "in")
@@ -463,3 +469,11 @@ def test_a_large_file_needs_little_memory(tmp_path: Path) -> None:
     run = [sys.executable, "-c", limited, str(path)]
     done = subprocess.run(run, capture_output=True, text=True, cwd=Path(__file__).parents[3], check=False)
     assert done.stdout == "5 True\n", done.stderr[-2000:]
+
+
+@pytest.mark.parametrize("name", ["model.pkl", "model.pkl.gz", "model_0.pkl.gz", "features.pickle"])
+def test_other_programs_pickles_are_passed_over(tmp_path: Path, name: str) -> None:
+    data = pickle.dumps({"weights": [1.5, 2.5], "epoch": 3})
+    (tmp_path / name).write_bytes(gzip.compress(data) if name.endswith(".gz") else data)
+    assert list(read(tmp_path)) == []
+    assert list(read(tmp_path / name, "androidworld")) == []

@@ -72,6 +72,11 @@ def test_the_real_dump_comes_in_without_the_screens_of_an_earlier_run() -> None:
     assert found.verdicts[0].extra == {"screenshots_left_out": ["screenshot_10.png", "screenshot_11.png"]}
 
 
+def test_a_list_is_read_whatever_stands_before_it(tmp_path: Path) -> None:
+    path = folder(tmp_path, ["\ufeff " + json.dumps([call("wait"), call("answer", text="done")])])
+    assert [step.proposed.action.kind for step in trace(path).steps] == ["wait", "answer"]
+
+
 def test_screens_are_those_before_the_actions_and_may_be_missing(tmp_path: Path) -> None:
     path = folder(tmp_path, [call("wait")] * 4, shots=6)
     (path / "screenshot_1.png").unlink()
