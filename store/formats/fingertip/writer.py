@@ -34,19 +34,23 @@ from store.formats.fingertip.actions import spelled
 from store.formats.fingertip.reader import ACTIONS, NAME, SURVEY
 from store.formats.ours import OURS
 
+PROFILES = "user_profile.csv"
 FIELDS = ("user_id", "sex", "age", "occupation", "address", "marital_status", "phone_brand")
 _UNFIT = re.compile(r"[^0-9A-Za-z._-]+")
 _ENDINGS = {"image/png": "png", "image/jpeg": "jpg"}
 _NO_TIME = "2000-01-01T00:00:00"
+_YEARS = range(1000, 9999)
+"""Years that a stamp can hold in four digits, and still be counted up."""
 
 
 def write(runs: Iterable[Kept], out: Path, on_run: Callable[[str], None]) -> None:
     """Puts each run into a folder of its own, one at a time, and the users' profiles above them last."""
     profiles: dict[str, dict[str, Any]] = {}
+    places = _Places()
     for run in runs:
         trace = fold(run.events())
         user = _user(trace)
-        folder = _free(out / (_UNFIT.sub("_", user)[:80].strip("._-") or "user"), _began(trace))
+        folder = out / places.free(_folder_of(user), _began(trace))
         (folder / "Screenshots").mkdir(parents=True)
         _write(run, trace, user, folder)
         if trace.persona is not None and trace.persona.id == user and (facts := _facts(trace.persona)):
@@ -57,7 +61,7 @@ def write(runs: Iterable[Kept], out: Path, on_run: Callable[[str], None]) -> Non
         table = csv.DictWriter(text, FIELDS)
         table.writeheader()
         table.writerows({**facts, "user_id": user} for user, facts in profiles.items())
-        save(out / "user_profile.csv", text.getvalue().encode())
+        save(out / PROFILES, text.getvalue().encode())
 
 
 def _user(trace: Trace) -> str:
@@ -69,20 +73,39 @@ def _facts(persona: Persona) -> dict[str, Any]:
     return {name: value for name in FIELDS[1:] if isinstance(value := persona.facts.get(name), str | int | float)}
 
 
+def _folder_of(user: str) -> str:
+    """A user as a folder's name, which no reader passes over, and which is never that of the file beside it."""
+    name = _UNFIT.sub("_", user).replace("_backup_", "_backup-")[:80].strip("._-") or "user"
+    return f"{name}_" if name.lower() == PROFILES else name
+
+
 def _began(trace: Trace) -> datetime:
     """When it began; of a run without a time the one its task names."""
     for text in (trace.started, trace.task.time, _NO_TIME):
         try:
-            return datetime.fromisoformat(text).replace(tzinfo=None, microsecond=0)
+            began = datetime.fromisoformat(text).replace(tzinfo=None, microsecond=0)
         except ValueError:
             continue
+        if began.year in _YEARS:
+            return began
     raise AssertionError("the last of them is a time")
 
 
-def _free(user: Path, at: datetime) -> Path:
-    while (user / at.strftime("%Y%m%d_%H%M%S")).exists():
-        at += timedelta(seconds=1)
-    return user / at.strftime("%Y%m%d_%H%M%S")
+class _Places:
+    """Gives each run a folder that no other has, also where names that differ in case only are the same."""
+
+    def __init__(self) -> None:
+        self._taken: set[tuple[str, datetime]] = set()
+        self._next: dict[tuple[str, datetime], datetime] = {}
+
+    def free(self, user: str, began: datetime) -> Path:
+        """`<user>/<stamp>`; the stamp is counted up in seconds where it is taken."""
+        at = self._next.get((user.lower(), began), began)
+        while (user.lower(), at) in self._taken:
+            at += timedelta(seconds=1)
+        self._taken.add((user.lower(), at))
+        self._next[user.lower(), began] = at
+        return Path(user, at.strftime("%Y%m%d_%H%M%S"))
 
 
 def _write(run: Kept, trace: Trace, user: str, folder: Path) -> None:

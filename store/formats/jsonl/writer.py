@@ -26,9 +26,14 @@ class _Lines:
 
 
 def write(runs: Iterable[Kept], out: Path, on_run: Callable[[str], None]) -> None:
-    """Puts each run into a folder of its own, named by its id, its events and pictures one at a time."""
-    for run in runs:
-        folder = out / run.id
+    """Puts each run into a folder of its own, named by its id, its events and pictures one at a time.
+
+    Where ids differ in case only, the later one's folder bears its number, too: some file systems take them for one.
+    """
+    taken: set[str] = set()
+    for i, run in enumerate(runs):
+        folder = out / (f"{run.id}.{i + 1}" if run.id.lower() in taken else run.id)
+        taken.add(run.id.lower())
         folder.mkdir()
         _write(run, folder)
         on_run(run.id)

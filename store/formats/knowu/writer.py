@@ -31,29 +31,43 @@ _LONE = re.compile("[\ud800-\udfff]")
 
 def write(runs: Iterable[Kept], out: Path, on_run: Callable[[str], None]) -> None:
     """Puts each run into a folder of its own below its agent's."""
-    taken: set[str] = set()
+    places = _Places()
     for run in runs:
         events = list(run.events())
         first = events[0]
         assert isinstance(first, Started)
-        folder = out / _place(first, taken)
+        folder = out / places.free(first)
         folder.mkdir(parents=True)
         _write(run, first, events, folder)
         on_run(run.id)
 
 
-def _place(first: Started, taken: set[str]) -> Path:
-    """A folder that no other run has, also where names that differ in case only are the same."""
-    profile = first.task.persona or (first.persona.id if first.persona else "")
-    task = _safe(first.task.id) + (f"@{_safe(profile)}" if profile else "")
-    agent = _safe(first.agent.id)
-    count = 1
-    while True:
-        place = Path(agent if count == 1 else f"{agent}.{count}") / task
-        if str(place).casefold() not in taken:
-            taken.add(str(place).casefold())
-            return place
-        count += 1
+class _Places:
+    """Gives each run a folder that no other has, in log roots of one agent each, also where case is not told apart."""
+
+    def __init__(self) -> None:
+        self._roots: dict[tuple[str, int], str] = {}
+        self._tasks: dict[str, set[str]] = {}
+
+    def free(self, first: Started) -> Path:
+        """`<agent>/<Task>[@<profile>]`, in the first of the agent's log roots that has no such task yet."""
+        profile = first.task.persona or (first.persona.id if first.persona else "")
+        task = _safe(first.task.id) + (f"@{_safe(profile)}" if profile else "")
+        count = 1
+        while task.casefold() in self._tasks[(root := self._root(first.agent.id, count)).casefold()]:
+            count += 1
+        self._tasks[root.casefold()].add(task.casefold())
+        return Path(root, task)
+
+    def _root(self, agent: str, count: int) -> str:
+        """An agent's log root of that number: `<agent>`, `<agent>.2`, and on where another agent has that."""
+        if (agent, count) not in self._roots:
+            name, number = _safe(agent), count
+            while (root := name if number == 1 else f"{name}.{number}").casefold() in self._tasks:
+                number += 1
+            self._roots[agent, count] = root
+            self._tasks[root.casefold()] = set()
+        return self._roots[agent, count]
 
 
 def _safe(name: str) -> str:
@@ -61,7 +75,7 @@ def _safe(name: str) -> str:
     safe = _UNSAFE.sub("_", name).replace("_backup_", "_backup-")[:_LONGEST]
     while len(safe.encode()) > _LONGEST:
         safe = safe[:-1]
-    return safe.strip(" ").strip(".") or "_"
+    return safe.strip(" .") or "_"
 
 
 def _write(run: Kept, first: Started, events: Sequence[AnyEvent], folder: Path) -> None:
