@@ -30,12 +30,12 @@ def embedder(model: str, terms: Terms) -> Embed:
         llm = Llm(model, terms)
         llm.check()
         stop = threading.Event()
-        return _once(lambda texts: llm.embed(texts, stop))
-    return _once(_local(model))
+        return _once(lambda texts: llm.embed(texts, stop), model)
+    return _once(_local(model), model)
 
 
-def _once(ask: Embed) -> Embed:
-    """`ask`, batch by batch, and only for texts it has not been asked for."""
+def _once(ask: Embed, model: str) -> Embed:
+    """`ask`, batch by batch, and only for texts it has not been asked for; a `LabError` where lengths differ."""
     known: dict[str, Sequence[float]] = {}
 
     def embed(texts: Sequence[str]) -> list[Sequence[float]]:
@@ -43,6 +43,10 @@ def _once(ask: Embed) -> Embed:
         for start in range(0, len(new), BATCH):
             batch = new[start : start + BATCH]
             known.update(zip(batch, ask(batch), strict=True))
+        lengths = sorted({len(known[text]) for text in (*list(known)[:1], *new)})
+        if len(lengths) > 1:
+            said = " and ".join(map(str, lengths[:2]))
+            raise LabError(f"model {model}", f"sent vectors of {said} numbers; they cannot be compared.")
         return [known[text] for text in texts]
 
     return embed

@@ -11,6 +11,7 @@ import logging
 import math
 import os
 import random
+import sys
 import threading
 import time
 import warnings
@@ -220,8 +221,8 @@ class Llm:
         """A response as vectors in the texts' order: one that lacks some, or whose lengths differ, is a failed try."""
         usage = self._usage(response)
         data = getattr(response, "data", None)
-        held = {_of(item, "index"): _of(item, "embedding") for item in data} if isinstance(data, list) else {}
-        vectors = [held.get(place) for place in range(count)]
+        held = {str(_of(item, "index")): _of(item, "embedding") for item in data} if isinstance(data, list) else {}
+        vectors = [held.get(str(place)) for place in range(count)]
         rows = [list(map(float, row)) for row in vectors if isinstance(row, list) and all(map(_is_number, row))]
         if len(rows) < count or not rows[0] or any(len(row) != len(rows[0]) for row in rows):
             return Tried(usage=usage, why="it sent no vector for each text", hint="Is this an embedding model?")
@@ -338,7 +339,10 @@ def _of(item: Any, name: str) -> Any:
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    """Whether it is a number that a machine can hold: JSON's may be of any length."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    return math.isfinite(value) if isinstance(value, float) else abs(value) <= sys.float_info.max
 
 
 def _count(told: Any, name: str) -> int | None:

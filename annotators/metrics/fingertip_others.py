@@ -83,5 +83,7 @@ class Others:
         embed = self._context.terms.embed
         assert embed is not None
         rows = np.asarray(embed(texts), dtype=float)
+        largest = np.abs(rows).max(axis=1, keepdims=True)
+        rows = rows / np.where(largest > 0, largest, 1.0)
         found: NDArray[Any] = rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-12)
         return found

@@ -60,9 +60,16 @@ def cosine(one: Sequence[float], other: Sequence[float]) -> float:
     With (1 + cosine) / 2 its reported means could not be: Sim1 is 0.25 where hardly a guess is right. 0 where a vector
     has no length.
     """
+    one, other = _scaled(one), _scaled(other)
     lengths = math.hypot(*one) * math.hypot(*other)
     product = math.fsum(a * b for a, b in zip(one, other, strict=True))
     return min(1.0, max(0.0, product / lengths)) if lengths else 0.0
+
+
+def _scaled(vector: Sequence[float]) -> list[float]:
+    """Of the same direction, with 1 as its largest number: products of the largest ones are beyond any machine."""
+    largest = max(map(abs, vector), default=0.0)
+    return [value / largest for value in vector] if largest else list(vector)
 
 
 class Likest:

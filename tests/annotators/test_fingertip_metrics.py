@@ -142,6 +142,9 @@ def test_the_cosine_is_cut_off_at_0() -> None:
     assert cosine([1, 0], [-1, 0]) == 0
     assert cosine([0, 0], [1, 0]) == 0
     assert cosine([2, 4], [1, 2]) == pytest.approx(1)
+    huge, tiny = 1e300, 1e-300
+    assert cosine([huge, huge], [huge, 0]) == cosine([tiny, tiny], [tiny, 0]) == pytest.approx(2**-0.5)
+    assert cosine([huge, -huge], [huge, huge]) == 0
 
 
 @settings(deadline=None)
