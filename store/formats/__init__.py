@@ -44,6 +44,10 @@ BLANK = b"\xef\xbb\xbf \t\r\n"
 """Bytes that may stand before the first of a text."""
 
 
+_SHADOW, _SHADOWS = "._", "__MACOSX"
+"""What macOS calls the files that it lays beside others on foreign disks, and their folder in its archives."""
+
+
 class Seen:
     """A regular file that may be of some format; it is opened only where a format asks how it begins, and once."""
 
@@ -57,7 +61,6 @@ class Seen:
         from store.formats.files import beginning
 
         return beginning(self.path, SNIFFED).lstrip(BLANK)
-
 
     @property
     def is_json(self) -> bool:
@@ -183,9 +186,17 @@ def read(
 def detect(path: Path, format: str | None = None) -> Iterator[Found | Failed]:
     """The files and folders below `path` that hold runs, in the order of their names; links to folders are left."""
     choice = _chosen(format)
-    if path.is_dir():
-        yield from _in_folder(path, choice)
+    try:
+        if not path.is_dir():
+            yield from _named_file(path, choice)
+            return
+    except OSError as error:
+        yield _unreadable(path, error)
         return
+    yield from _in_folder(path, choice)
+
+
+def _named_file(path: Path, choice: list[Format]) -> Iterator[Found | Failed]:
     if not path.is_file():
         return
     if path.is_symlink():
@@ -195,6 +206,10 @@ def detect(path: Path, format: str | None = None) -> Iterator[Found | Failed]:
             yield Found(known.name, path.parent, path.parent)
             return
     yield from _one_file(path, path.parent, choice)
+
+
+def _unreadable(path: Path, error: OSError) -> Failed:
+    return Failed(str(path), f"{error.filename or path}: cannot be read ({error.strerror}).")
 
 
 def _chosen(format: str | None) -> list[Format]:
@@ -208,33 +223,44 @@ def _chosen(format: str | None) -> list[Format]:
 
 def _in_folder(root: Path, choice: list[Format]) -> Iterator[Found | Failed]:
     unreadable: list[OSError] = []
+    unfinished = formats()["jsonl"].skips_folder  # half an export of ours is no format's run
+    skips = {unfinished, _SHADOWS.__eq__, *(known.skips_folder for known in choice)}
     for folder, below, names in os.walk(root, onerror=unreadable.append):
         here = Path(folder)
-        held = set(names)
-        owner = next((f for f in choice if f.is_run_folder(here, held)), None)
+        names = [name for name in names if not name.startswith(_SHADOW)]
+        try:
+            owner = _owner(here, set(names), choice)
+        except OSError as error:
+            below.clear()
+            yield _unreadable(here, error)
+            continue
         if owner is not None:
             below.clear()
-            yield Found(owner.name, here, root)
+            yield Found(owner, here, root)
             continue
-        below[:] = sorted(name for name in below if not any(f.skips_folder(name) for f in choice))
+        below[:] = sorted(name for name in below if not any(skip(name) for skip in skips))
         for name in sorted(names):
             yield from _one_file(here / name, root, choice)
-    for error in unreadable:
-        yield Failed(str(error.filename), f"{error.filename}: cannot be read ({error.strerror}).")
+    yield from (_unreadable(Path(error.filename), error) for error in unreadable)
+
+
+def _owner(folder: Path, names: set[str], choice: list[Format]) -> str | None:
+    return next((known.name for known in choice if known.is_run_folder(folder, names)), None)
 
 
 def _one_file(path: Path, root: Path, choice: list[Format]) -> Iterator[Found | Failed]:
     from store.formats.files import check_within
 
-    if not path.is_file():
-        return
     seen = Seen(path)
-    for known in choice:
-        try:
+    try:
+        if not path.is_file():
+            return
+        for known in choice:
             if known.is_file(seen):
                 check_within(root, path)
                 yield Found(known.name, path, root)
                 return
-        except LabError as error:
-            yield Failed(str(path), error.sentence)
-            return
+    except LabError as error:
+        yield Failed(str(path), error.sentence)
+    except OSError as error:
+        yield _unreadable(path, error)

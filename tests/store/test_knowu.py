@@ -337,7 +337,7 @@ def test_ugly_json_comes_in_and_says_what_was_changed(tmp_path: Path) -> None:
     [
         ('{"0": {"traj": [', "is not JSON"),
         ("[]", "no mapping"),
-        ('{"weather": 1}', "field 0"),
+        ('{"0": 7, "weather": 1}', "field 0"),
         ('{"0": {"traj": {"a": 1}}}', r"field 0\.traj"),
         ('{"0": {"traj": [{}, 7]}}', r"field 0\.traj\[1\]"),
         ("", "is not JSON"),
@@ -380,3 +380,52 @@ def test_a_bundle_with_one_broken_run(tmp_path: Path, store: Store) -> None:
     packed.parent.mkdir()
     packed.write_bytes(gzip.compress(path.read_bytes()))
     assert import_paths(store, [packed]).skipped == 2
+
+
+def test_attempts_of_memgui_bench_are_attempts_at_one_task(tmp_path: Path, store: Store) -> None:
+    """The first in the task's folder, the others in `_attempt_trajs`; or all of them below the task's folder."""
+    steps = [step(1, act("wait"), prediction="x"), step(2, act("finished"), prediction=None)]
+    folder(tmp_path, steps, name="root/001-Find", result="score: 0.0\nreason: no")
+    folder(tmp_path, steps, name="root/_attempt_trajs/001-Find/attempt_2", result="score: 1.0\nreason: yes")
+    folder(tmp_path, steps, name="other/002-Buy/attempt_3")
+    assert import_paths(store, [tmp_path]).failed == []
+    told = [event for run in store.summaries() for event in store.events(run.id) if isinstance(event, Started)]
+    found = sorted((first.task.id, first.agent.id, first.attempt) for first in told)
+    assert found == [("001-Find", "root", 1), ("001-Find", "root", 2), ("002-Buy", "other", 3)]
+
+
+def test_a_bundle_of_memgui_bench_holds_every_attempt_once(tmp_path: Path) -> None:
+    first = {"label": "Attempt 1", "attempt_num": 1, "traj": [step(1, act("wait"))], "token_usage": {}, "result": None}
+    second = {**first, "label": "Attempt 2", "attempt_num": 2, "result": "score: 1.0\nreason: r"}
+    best = {"traj": second["traj"], "token_usage": {}, "result": second["result"], "primary_attempt_index": 1}
+    broken = {**first, "attempt_num": 3, "traj": "no list"}
+    path = tmp_path / "t3a.json.gz"
+    path.write_bytes(
+        gzip.compress(json.dumps({"001-Find": {**best, "attempts": [first, second, broken]}, "_meta": {}}).encode())
+    )
+    one, two, failed = read(path)
+    assert isinstance(one, Imported)
+    assert isinstance(two, Imported)
+    assert isinstance(failed, Failed)
+    runs = [fold(run.events) for run in (one, two)]
+    assert [(run.attempt, run.ended.score if run.ended else "") for run in runs] == [(1, None), (2, 1.0)]
+    assert "field 001-Find.attempts[2].traj" in failed.error
+    assert one.id != two.id
+
+
+def test_what_memgui_benchs_judges_said_comes_in_with_the_run_and_their_copy_of_it_does_not(tmp_path: Path) -> None:
+    run = folder(tmp_path, [step(1, act("click", x=1, y=2)), step(2, act("finished"))], name="root/001-Find")
+    copied = [{"step": 1, "thought": "Thought: t\nAction: {}", "action": ["wait", {"detail_type": "status"}]}]
+    copy = tmp_path / "root" / "_memgui_eval" / "001-Find" / "memgui" / "attempt_1"
+    copy.mkdir(parents=True)
+    (copy / "log.json").write_text(json.dumps(copied))
+    (copy / "irr_analysis.json").write_text(json.dumps({"irr_percentage": 50.0, "analysis_reason": "half"}))
+    (copy / "final_decision.json").write_text("{")
+    found = one(tmp_path)
+    assert fold(found.events).task.id == "001-Find"
+    irr = next(verdict for verdict in found.verdicts if verdict.name == "irr")
+    assert (irr.value, irr.reason, irr.extra["irr_percentage"]) == (50.0, "half", 50.0)
+    assert "is not JSON" in next(verdict.reason for verdict in found.verdicts if verdict.name == "final_decision")
+    (run / "traj.json").unlink()
+    alone = fold(one(tmp_path).events)
+    assert (alone.source.format if alone.source else "", alone.task.id) == ("memgui", "001-Find")

@@ -1,12 +1,13 @@
 """AndroidWorld's pickles: `<Task>_<instance>.pkl.gz`, a list of episodes.
 
-Source: `android_world/checkpointer.py`. This file finds the episodes; a pickle is read by `androidworld_unpickling`,
-which runs none of it, and what an episode means is in `androidworld_run`.
+Source: `android_world/checkpointer.py`. This file finds the episodes; a pickle is read by `unpickling`,
+which runs none of it, and what an episode means is in `run`.
 """
 
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,9 @@ from store.formats.draft import run_id
 from store.formats.files import check_within
 from store.formats.spool import Spool
 from store.formats.stream import Stream
+
+_MARKS = (b"episode_data", b"exception_info", b"task_template")
+_NAMED = re.compile(r"[A-Za-z]\w*_\d+\.pkl\.gz")
 
 
 def read(found: Found, known: Callable[[str], bool]) -> Iterator[Imported | Known | Failed]:
@@ -82,9 +86,12 @@ def _digest(path: Path) -> bytes:
 
 
 def _is_pickle(seen: Seen) -> bool:
-    return seen.name.endswith((".pkl.gz", ".pickle.gz")) or (
-        seen.name.endswith((".pkl", ".pickle")) and seen.opening.startswith(b"\x80")
-    )
+    """A pickle that names an episode's fields; one named in the benchmark's way also where it is damaged."""
+    if not seen.name.endswith((".pkl.gz", ".pickle.gz", ".pkl", ".pickle")):
+        return False
+    if any(mark in seen.opening for mark in _MARKS):
+        return True
+    return _NAMED.fullmatch(seen.name) is not None and not seen.opening.startswith(b"\x80")
 
 
 ANDROIDWORLD = Format(

@@ -1,6 +1,6 @@
 """Runs of droidrun (now mobilerun): folders with trajectory.json, macro.json, `screenshots/` and `ui_states/`.
 
-Screen k is what the agent saw in turn k (see `droidrun_turns`); a turn with several calls is several steps on one
+Screen k is what the agent saw in turn k (see `turns`); a turn with several calls is several steps on one
 screen, and its thought, words and tokens stand at the first. The goal is the macro's description, the success the
 agent's own word. No time of day is kept: the folder's name has the recording machine's clock without its zone.
 Source: `agent/trajectory/writer.py`.
@@ -19,21 +19,29 @@ from lab.records import Imported, Verdict
 from lab.task import Actor, Task
 from lab.turn import Action
 from lab.wire import escape_surrogates, read_json
-from store.formats import SNIFFED, Failed, Format, Found, Known
+from store.formats import Failed, Format, Found, Known, Seen
 from store.formats.draft import Draft, run_id
 from store.formats.droidrun.actions import action_of, done_of
 from store.formats.droidrun.calls import Call
 from store.formats.droidrun.macro import shared
 from store.formats.droidrun.screens import State, state_of
 from store.formats.droidrun.turns import Told, Turn, told
-from store.formats.files import beginning, read_within
+from store.formats.failures import failures_told
+from store.formats.files import numbered, read_within, unread
 from store.formats.pictures import Pictures
+from store.formats.values import as_mappings
 
 NAME = "droidrun"
-_NUMBERED = re.compile(r"(\d{1,6})\.(?:png|jpe?g|json)", re.I)
+_NUMBERED = re.compile(r"\A(\d{1,6})\.(?:png|jpe?g|json)\Z", re.I)
 _UNTOLD = ("", "DroidRun automation sequence", "Mobilerun automation sequence")
 _OUT_OF_STEPS = re.compile(r"max(?:imum)?[ _]?(?:step|iteration)|step limit", re.I)
 _LEAST = 30
+_EVENT = re.compile(
+    rb'"type"\s*:\s*"(?:CodeAct|FastAgent|Task|Tools?|Manager|Executor|Droid|Scripter|Planner|Plan|Reflection|Reasoning'
+    rb"|Result|Finalize|Start|Stop|Screenshot|RecordUIState|Macro|TextManipulator|Tap|Swipe|Drag|Wait|InputText|KeyPress"
+    rb'|Button)\w*Event"'
+)
+_MACRO = re.compile(rb'"actions"\s*:\s*\[(?s:.*)"action_type"')
 
 
 class _Run(NamedTuple):
@@ -44,14 +52,10 @@ class _Run(NamedTuple):
     states: dict[int, Path]
 
 
+@failures_told
 def read(found: Found, known: Callable[[str], bool]) -> Iterator[Imported | Known | Failed]:
     """The one run of a folder."""
-    try:
-        yield _run(found, known)
-    except LabError as error:
-        yield Failed(str(found.path), error.sentence)
-    except OSError as error:
-        yield Failed(str(found.path), f"{error.filename}: cannot be read ({error.strerror}).")
+    yield _run(found, known)
 
 
 def _run(found: Found, known: Callable[[str], bool]) -> Imported | Known:
@@ -70,7 +74,13 @@ def _run(found: Found, known: Callable[[str], bool]) -> Imported | Known:
     happened = told([] if alone else _events(data, path))
     if not isinstance(macro.get("actions"), list):
         macro["actions"] = happened.macro
-    run = _Run(found, happened, macro, _numbered(found, "screenshots"), _numbered(found, "ui_states"))
+    run = _Run(
+        found,
+        happened,
+        macro,
+        numbered(found.path / "screenshots", _NUMBERED),
+        numbered(found.path / "ui_states", _NUMBERED),
+    )
     pictures = Pictures(found.root)
     task = _task(run, name)
     draft = Draft(id, task, Actor("model", "droidrun"), format=NAME, path=path, data=data, images=pictures)
@@ -86,13 +96,7 @@ def _run(found: Found, known: Callable[[str], bool]) -> Imported | Known:
 
 
 def _events(data: bytes, what: str) -> list[dict[str, Any]]:
-    value = read_json(data, what).value
-    if not isinstance(value, list):
-        raise LabError(what, "holds no list of events")
-    for i, event in enumerate(value):
-        if not isinstance(event, dict):
-            raise LabError(what, f"field [{i}]: is no event")
-    return value
+    return as_mappings(read_json(data, what).value, what, "event")
 
 
 def _macro(found: Found) -> tuple[dict[str, Any], str]:
@@ -103,19 +107,11 @@ def _macro(found: Found) -> tuple[dict[str, Any], str]:
     try:
         value = read_json(read_within(found.root, path), str(path)).value
     except LabError as error:
-        return {}, escape_surrogates(f"macro.json {error.message}")
+        return {}, unread(path, error)
     if not isinstance(value, dict) or not isinstance(value.get("actions"), list):
         return {}, "macro.json field actions: is no list"
     actions = [action for action in value["actions"] if isinstance(action, dict)]
     return {**value, "actions": actions}, ""
-
-
-def _numbered(found: Found, name: str) -> dict[int, Path]:
-    folder = found.path / name
-    if not folder.is_dir():
-        return {}
-    named = ((match, path) for path in sorted(folder.iterdir()) if (match := _NUMBERED.fullmatch(path.name)))
-    return {int(match[1]): path for match, path in named}
 
 
 def _task(run: _Run, name: str) -> Task:
@@ -183,7 +179,7 @@ def _state(run: _Run, screen: int, extra: dict[str, Any]) -> State:
     try:
         return state_of(read_json(read_within(run.found.root, path), str(path)).value)
     except LabError as error:
-        extra["ui_state"] = escape_surrogates(f"{path.name} {error.message}")
+        extra["ui_state"] = unread(path, error)
         return State(None, {})
 
 
@@ -216,15 +212,15 @@ def _status(success: Any, reason: str, closed: bool, steps: int) -> Any:
 
 def _is_run_folder(folder: Path, names: set[str]) -> bool:
     """Whether the folder's own files begin as droidrun's do; a recorded macro alone is a run, too."""
-    for name, opens, mark in (("trajectory.json", b"[", b'Event"'), ("macro.json", b"{", b'"action_type"')):
+    for name, opens, mark in (("trajectory.json", b"[", _EVENT), ("macro.json", b"{", _MACRO)):
         path = folder / name
         if name not in names or not path.is_file():
             continue
         try:
-            opening = beginning(path, SNIFFED).lstrip(b"\xef\xbb\xbf \t\r\n")
+            opening = Seen(path).opening
         except LabError:
             continue
-        if opening.startswith(opens) and mark in opening:
+        if opening.startswith(opens) and mark.search(opening):
             return True
     return False
 

@@ -22,7 +22,7 @@ from lab.review import Review
 from lab.trace import VERSION as EVENT_VERSION
 from lab.trace import AnyEvent, Started, Step
 from lab.wire import decode, read_file
-from store.formats import Failed, Format, Found, Known
+from store.formats import Failed, Format, Found, Known, Seen
 from store.formats.failures import failures_told
 from store.formats.files import MOST_PICTURE, check_within
 
@@ -209,11 +209,19 @@ class Blobs(Mapping[str, Blob]):
         return len(self._lines)
 
 
+def _is_ours(seen: Seen) -> bool:
+    """Whether a file begins as a run does, or is one that was cut off at once; other programs call files so, too."""
+    try:
+        return not seen.opening or FORMAT.encode() in seen.opening
+    except LabError:
+        return True
+
+
 JSONL = Format(
     name=NAME,
     title="hitlab's own",
-    is_run_folder=lambda folder, names: FILE in names,
-    is_file=lambda seen: seen.name == FILE,
+    is_run_folder=lambda folder, names: FILE in names and _is_ours(Seen(folder / FILE)),
+    is_file=lambda seen: seen.name == FILE and _is_ours(seen),
     skips_folder=lambda name: _UNFINISHED.fullmatch(name) is not None,
     read=read,
 )

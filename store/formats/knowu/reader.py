@@ -1,7 +1,7 @@
 """Runs of KnowU-Bench and MobileWorld: folders with `traj.json`, and leaderboard bundles (`*.json`, `*.json.gz`).
 
 Source: `runtime/utils/trajectory_logger.py` and `site/bundle_trajs.py` of those projects. This file finds the runs and
-reads their files; what they mean is in `knowu_run`.
+reads their files; what they mean is in `run`.
 """
 
 from __future__ import annotations
@@ -17,31 +17,32 @@ from lab.errors import LabError
 from lab.records import Imported
 from lab.turn import Point
 from lab.wire import escape_surrogates, read_json
-from store.formats import SNIFFED, Failed, Format, Found, Known, Seen
-from store.formats.files import beginning, read_within, unpacked
+from store.formats import Failed, Format, Found, Known, Seen
+from store.formats.failures import failures_told
+from store.formats.files import numbered, read_within, unpacked
 from store.formats.geometry import point
+from store.formats.knowu.judged import judged, placed
 from store.formats.knowu.log import read_logs
 from store.formats.knowu.run import NAME, Episode, imported, usual_shape
+from store.formats.values import as_count, as_mappings, decoded
 
 _BACKUP = re.compile(r"_backup_\d{8}_\d{6}")
 _TASK = re.compile(rb'\{\s*"(?:[^"\\]|\\.)*"\s*:\s*\{')
-_LIST = re.compile(rb"\[\s*\{")
+_STARTED = re.compile(rb'(?:\[\s*\]|\{\s*(?:\}|"0"|"token_usage"|\Z)|\Z|\xff\xfe|\xfe\xff)')
+"""How a `traj.json` may begin: before its first step, at it, cut off before it, or as no UTF-8."""
+
 _STEPS = re.compile(rb'"traj"\s*:\s*\[\s*[\]{]')
 _FIELDS = (b'"task_goal"', b'"action"', b'"token_usage"', b'"result"')
 _SHOT = re.compile(r"-(\d+)\.(?:png|jpe?g)$", re.I)
 
 
+@failures_told
 def read(found: Found, known: Callable[[str], bool]) -> Iterator[Imported | Known | Failed]:
     """The run of a folder, or every run of a bundle."""
-    try:
-        if found.path.is_dir():
-            yield imported(_folder_episode(found), known)
-        else:
-            yield from _bundle(found, known)
-    except LabError as error:
-        yield Failed(str(found.path), error.sentence)
-    except OSError as error:
-        yield Failed(str(found.path), f"{error.filename}: cannot be read ({error.strerror}).")
+    if found.path.is_dir():
+        yield imported(_folder_episode(found), known)
+    else:
+        yield from _bundle(found, known)
 
 
 def _folder_episode(found: Found) -> Episode:
@@ -52,22 +53,25 @@ def _folder_episode(found: Found) -> Episode:
     held, field = _held(value, str(path))
     result_path = folder / "result.txt"
     result = read_within(found.root, result_path) if result_path.is_file() else None
-    shown = folder.resolve()
+    task, log_root, attempt = placed(folder.resolve())
+    name = escape_surrogates(_BACKUP.sub("", task))
     return Episode(
-        name=escape_surrogates(_BACKUP.sub("", shown.name)),
-        model=escape_surrogates(shown.parent.name) or "unknown",
+        name=name,
+        model=escape_surrogates(log_root.name) or "unknown",
         path=escape_surrogates(str(path)),
         data=data,
-        steps=_list(held.get("traj"), f"{field}.traj", str(path)),
+        steps=as_mappings(_steps(held), str(path), "step", f"{field}.traj"),
         field=f"{field}.traj",
         notes=notes,
         tokens=held["token_usage"] if held.get("token_usage") is not None else value.get("token_usage"),
         tools=held.get("tools"),
-        result=escape_surrogates(result.decode("utf-8-sig", "surrogateescape")) if result else None,
-        shots=_shots(folder / "screenshots"),
+        result=decoded(result) if result else None,
+        shots=numbered(folder / "screenshots", _SHOT),
         root=found.root,
         log=read_logs(folder, found.root),
         shape=_without_steps(value, held),
+        attempt=attempt,
+        verdicts=judged(found.root, log_root, task, attempt),
     )
 
 
@@ -89,12 +93,9 @@ def _held(value: Any, what: str) -> tuple[dict[str, Any], str]:
     return value[key], key
 
 
-def _shots(folder: Path) -> dict[int, Path]:
-    """Screenshots by step number, from names that end in `-<step>.png`."""
-    if not folder.is_dir():
-        return {}
-    named = ((found, path) for path in sorted(folder.iterdir()) if (found := _SHOT.search(path.name)))
-    return {int(found[1]): path for found, path in named}
+def _steps(held: dict[str, Any]) -> Any:
+    """What stands where the steps do; none where that is null."""
+    return [] if held.get("traj") is None else held["traj"]
 
 
 def _bundle(found: Found, known: Callable[[str], bool]) -> Iterator[Imported | Known | Failed]:
@@ -110,23 +111,42 @@ def _bundle(found: Found, known: Callable[[str], bool]) -> Iterator[Imported | K
         try:
             if not isinstance(held, dict) or "traj" not in held:
                 raise LabError(str(path), f"field {name}: is no run")
-            episode = Episode(
-                name=model if name == "0" else name,
-                model=model,
-                path=escape_surrogates(str(path)),
-                data=msgspec.json.encode(held, order="deterministic"),
-                steps=_list(held.get("traj"), f"{name}.traj", str(path)),
-                field=f"{name}.traj",
-                notes=notes,
-                tokens=held.get("token_usage"),
-                tools=held.get("tools"),
-                result=held.get("result") if isinstance(held.get("result"), str) else None,
-                size=_meta_size(meta),
-                shape=_as_folder(held),
-            )
-            yield imported(episode, known)
         except LabError as error:
             yield Failed(f"{path}#{name}", error.sentence)
+            continue
+        for attempt, place, tried in _tries(held):
+            field = f"{name}{place}"
+            try:
+                episode = Episode(
+                    name=model if name == "0" else name,
+                    model=model,
+                    path=escape_surrogates(str(path)),
+                    data=msgspec.json.encode(tried, order="deterministic"),
+                    steps=as_mappings(_steps(tried), str(path), "step", f"{field}.traj"),
+                    field=f"{field}.traj",
+                    notes=notes,
+                    tokens=tried.get("token_usage"),
+                    tools=tried.get("tools"),
+                    result=tried.get("result") if isinstance(tried.get("result"), str) else None,
+                    size=_meta_size(meta),
+                    shape=_as_folder(tried),
+                    attempt=attempt,
+                )
+                yield imported(episode, known)
+            except LabError as error:
+                yield Failed(f"{path}#{field}", error.sentence)
+
+
+def _tries(held: dict[str, Any]) -> list[tuple[int, str, dict[str, Any]]]:
+    """Each attempt at a task: its number, where it stands in its field, and what it holds.
+
+    MemGUI-Bench's bundles hold every attempt in `attempts`, the best of them once more in the task's own fields.
+    """
+    tries = held.get("attempts")
+    if not isinstance(tries, list) or not tries or not all(isinstance(one, dict) and "traj" in one for one in tries):
+        return [(1, "", held)]
+    numbers = [as_count(one.get("attempt_num")) or i for i, one in enumerate(tries, 1)]
+    return [(numbers[i], f".attempts[{i}]", one) for i, one in enumerate(tries)]
 
 
 def _as_folder(held: dict[str, Any]) -> dict[str, Any]:
@@ -143,36 +163,25 @@ def _meta_size(meta: Any) -> Point | None:
     return size if size is not None and min(size) > 0 else None
 
 
-def _list(value: Any, field: str, what: str) -> list[Any]:
-    if value is None:
-        return []
-    if not isinstance(value, list):
-        raise LabError(what, f"field {field}: is no list of steps")
-    for i, step in enumerate(value):
-        if not isinstance(step, dict):
-            raise LabError(what, f"field {field}[{i}]: is no step")
-    return value
-
-
 def _is_bundle(seen: Seen) -> bool:
     """A mapping of tasks to mappings with a list of steps; `traj` alone is a field of other programs, too."""
-    if not seen.name.endswith((".json", ".json.gz")) or not _TASK.match(seen.opening):
+    if not seen.is_json or not _TASK.match(seen.opening):
         return False
     return _STEPS.search(seen.opening) is not None and any(field in seen.opening for field in _FIELDS)
 
 
 def _is_run_folder(folder: Path, names: set[str]) -> bool:
-    """A folder with a `traj.json`, but for another program's, which holds a list; what cannot be looked into counts."""
+    """A folder with a `traj.json` but for other programs'; what cannot be looked into counts."""
     if "traj.json" not in names:
         return False
     path = folder / "traj.json"
     if path.is_symlink() or not path.is_file():
         return True
     try:
-        opening = beginning(path, SNIFFED).lstrip(b"\xef\xbb\xbf \t\r\n")
+        opening = Seen(path).opening
     except LabError:
         return True
-    return not _LIST.match(opening)
+    return _STARTED.match(opening) is not None or b'"traj"' in opening
 
 
 KNOWU = Format(

@@ -12,7 +12,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -26,6 +26,7 @@ from store.formats import Known
 from store.formats.knowu.actions import BROKEN, ENDING, WIDTH, action_of, thought_of
 from store.formats.knowu.log import ThreadLog
 from store.formats.pictures import Pictures
+from store.formats.values import Notes, missing
 
 NAME = "knowu"
 BUDGET = 50
@@ -56,7 +57,7 @@ class Episode(NamedTuple):
     steps: list[Any]
     field: str
     """Where `steps` stands in its file, for messages."""
-    notes: list[tuple[str, str]]
+    notes: Notes
     tokens: Any = None
     tools: Any = None
     result: str | None = None
@@ -66,6 +67,9 @@ class Episode(NamedTuple):
     log: ThreadLog = ThreadLog({}, {})
     shape: Any = None
     """The whole of `traj.json` without its steps."""
+    attempt: int = 1
+    verdicts: Sequence[Verdict] = ()
+    """What others than the benchmark's own check said of it."""
 
     @property
     def id(self) -> str:
@@ -73,6 +77,8 @@ class Episode(NamedTuple):
         be the same bytes (all failed runs begin alike), so then the model's name counts, too."""
         said = sum(bool(step.get("prediction")) for step in self.steps if isinstance(step, dict))
         names = (self.name,) if said >= _FEW else (self.name, self.model)
+        if self.attempt > 1:
+            names = (*names, str(self.attempt))
         return imported_id(NAME, b"\0".join([*(name.encode() for name in names), self.data]))
 
 
@@ -89,6 +95,7 @@ def imported(episode: Episode, known: Callable[[str], bool]) -> Imported | Known
     verdicts = [verdict] if verdict else []
     if json.dumps(episode.shape) != json.dumps(usual_shape(episode.tools, episode.tokens if episode.steps else None)):
         verdicts.append(Verdict(SHAPE, extra={"traj.json": episode.shape}))
+    verdicts.extend(episode.verdicts)
     started = _started(episode, id, events)
     return Imported(numbered([started, *events, _ended(episode, score, verdict)]), images, verdicts)
 
@@ -109,6 +116,7 @@ def _started(episode: Episode, id: str, events: list[AnyEvent]) -> Started:
         user=_USER if any(isinstance(event, Asked) for event in events) else None,
         device=DeviceInfo(size=seen),
         source=Source(NAME, episode.path, hashlib.sha256(episode.data).hexdigest(), episode.model),
+        attempt=episode.attempt,
     )
 
 
@@ -172,10 +180,8 @@ def _extra(episode: Episode, i: int, number: int) -> dict[str, Any]:
         extra["token_usage"] = episode.tokens
     if number in episode.log.times:
         extra["log_time"] = episode.log.times[number]
-    here = f"{episode.field}[{i}]."
-    missing = [[place[len(here) :], stood] for place, stood in episode.notes if place.startswith(here)]
-    if missing:
-        extra["missing"] = missing
+    if gone := missing(episode.notes, f"{episode.field}[{i}]."):
+        extra["missing"] = gone
     return extra
 
 

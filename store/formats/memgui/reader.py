@@ -3,7 +3,7 @@
 Layout: `session-<id>/<task>/<Agent>/attempt_<n>/log.json`, in SPA-Bench `session-<id>/<task>/<Agent>/log.json`, with
 `<i>.png` beside it (the screen before step i + 1) and the session's `results.csv` above. Source: `framework/utils.py`
 and `memgui_eval` of MemGUI-Bench, `framework` of SPA-Bench. This file finds and reads the files; what they mean is in
-`memgui_run`.
+`run`.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from store.formats.values import as_mappings
 
 _ATTEMPT = re.compile(r"attempt_(\d{1,6})")
 _SHOT = re.compile(r"\A(\d{1,6})\.(?:png|jpe?g)\Z", re.I)
-_MARKS = (b'"action"', b'"raw_action"', b'"action_output"', b'"prompt_tokens"', b'"finish_signal"')
+_MARKS = re.compile(rb'"action"\s*:\s*\[|"(?:detail_type|raw_action|action_output|prompt_tokens|finish_signal)"')
 
 
 @failures_told
@@ -105,7 +105,7 @@ def _is_run_folder(folder: Path, names: set[str]) -> bool:
         return False
     if not opening.startswith(b"["):
         return False
-    return b'"total_steps"' in opening or (b'"step"' in opening and any(mark in opening for mark in _MARKS))
+    return b'"total_steps"' in opening or (b'"step"' in opening and _MARKS.search(opening) is not None)
 
 
 MEMGUI = Format(

@@ -23,7 +23,7 @@ from lab.task import Actor, Task
 from lab.turn import Action, Observation, Usage
 from lab.uitree import Bounds
 from lab.wire import escape_surrogates, read_json
-from store.formats import Failed, Format, Found, Known
+from store.formats import Failed, Format, Found, Known, Seen
 from store.formats.androidworld import actions as androidworld
 from store.formats.androidworld.answers import usage_of
 from store.formats.draft import Draft, run_id
@@ -221,10 +221,21 @@ def _end(draft: Draft, last: Action | None, lines: list[_Line]) -> None:
         draft.end("stopped", reason="the source holds no result")
 
 
+def _is_run_folder(folder: Path, names: set[str]) -> bool:
+    """A folder with an `action.jsonl` that tells an action; what is empty, or no mapping, counts."""
+    if _FILE not in names:
+        return False
+    try:
+        opening = Seen(folder / _FILE).opening
+    except LabError:
+        return True
+    return not opening.startswith(b"{") or b'"action' in opening or b'"arguments"' in opening
+
+
 MOBILE_USE = Format(
     name=NAME,
     title="mobile_use dumps",
-    is_run_folder=lambda folder, names: _FILE in names,
+    is_run_folder=_is_run_folder,
     is_file=lambda seen: False,
     read=read,
 )

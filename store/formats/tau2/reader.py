@@ -1,7 +1,7 @@
 """tau2-bench's results (`{info, tasks, simulations}`, or a folder `simulations` beside them), and tau-bench's lists.
 
 Source: `src/tau2/data_model/simulation.py` and `message.py` of sierra-research/tau2-bench. This file finds the
-conversations and reads them one at a time; what they mean is in `tau2_run`.
+conversations and reads them one at a time; what they mean is in `run`.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def _folder(
 ) -> Iterator[Imported | Known | Failed]:
     if not folder.is_dir():
         return
-    for path in sorted(folder.glob("*.json")):
+    for path in sorted(folder.glob("[!.]*.json")):
         try:
             value = read_json(read_within(root, path), str(path))
         except LabError as error:

@@ -68,6 +68,14 @@ REPORT = {
         ("package.json", {"name": "x", "version": 2, "scripts": {"eval": "run"}}),
         ("data.json", [{"time": "2025", "location": "home", "action": "x", "label": "signal", "category": ""}]),
         ("dump.json", [1, 2, 3]),
+        ("robot/traj.json", {"points": [[0, 1], [2, 3]], "dt": 0.1}),
+        ("robot/traj.json", [[0, 1], [2, 3]]),
+        ("agent/traj.json", {"info": {}, "messages": [{"role": "user", "content": "x"}]}),
+        ("training/log.json", [{"step": 1, "action": "train", "loss": 0.3}]),
+        ("mouse/trajectory.json", [{"type": "PointEvent", "x": 1}, {"type": "MouseEvent"}]),
+        ("keys/macro.json", {"macros": [{"action_type": "tap"}]}),
+        ("clicks/action.jsonl", {"time": 1, "page": "start"}),
+        ("other/run.jsonl", {"run": 1, "loss": 0.5}),
         ("results.json", {"results": [{"task": "x"}]}),
     ],
 )
@@ -78,6 +86,21 @@ def test_a_file_that_is_no_run_is_passed_over(store: Store, tmp_path: Path, name
     )
     assert owners(tmp_path / "in") == ["knowu"]
     assert import_paths(store, [tmp_path / "in"]).failed == []
+
+
+def test_another_programs_run_jsonl_hides_no_run_below_it(tmp_path: Path) -> None:
+    run = json.dumps({"0": {"traj": [STEP]}}).encode()
+    laid(tmp_path / "in", {"run.jsonl": b'{"run": 1}\n', "traj.json": b"[[0, 1]]", "m/T/traj.json": run})
+    assert owners(tmp_path / "in") == ["knowu"]
+
+
+def test_what_macos_lays_beside_files_is_no_run_and_no_failure(tmp_path: Path) -> None:
+    shadow = b"\x00\x05\x16\x07\x00\x02\x00\x00Mac OS X        "
+    run = json.dumps({"0": {"traj": [STEP]}}).encode()
+    names = ("._traj.json", "._T_0.pkl.gz", "._log.eval", ".DS_Store", "._results.json")
+    laid(tmp_path / "in", {f"m/{name}": shadow for name in names})
+    laid(tmp_path / "in", {"m/T/traj.json": run, "m/T/._traj.json": shadow, "__MACOSX/m/T/traj.json": shadow})
+    assert owners(tmp_path / "in") == ["knowu"]
 
 
 def test_a_folder_called_traj_and_another_programs_traj_json_are_passed_over(tmp_path: Path) -> None:

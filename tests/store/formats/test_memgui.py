@@ -386,3 +386,33 @@ def test_the_same_run_is_known_the_second_time(tmp_path: Path) -> None:
     [again] = read(tmp_path, known=lambda id: id == run.id)
     assert isinstance(again, Known)
     assert one(tmp_path / "t" / "A" / "attempt_1" / "log.json").id == run.id
+
+
+def test_a_copy_of_a_traj_json_tells_its_directions_apps_and_thoughts(tmp_path: Path) -> None:
+    """What MemGUI-Bench's evaluation makes of a run in MobileWorld's layout: no summary, other kinds of detail."""
+
+    def copied(number: int, name: str, kind: str, detail: Any) -> dict[str, Any]:
+        said = f'Thought: t{number}\nAction: {{"action_type": "{name}"}}'
+        action = {"action_type": name}
+        done = [name, {"detail_type": kind, "detail": detail}]
+        return {"step": number, "thought": said, "action": done, "mobileworld_action": action, "tool_call": None}
+
+    log = [
+        copied(1, "click", "coordinates", [903, 280]),
+        copied(2, "scroll", "direction", "down"),
+        copied(3, "input_text", "text", "shoes"),
+        copied(4, "open_app", "app", "Amazon"),
+        copied(5, "drag", "coordinates", [1, 2, 3, 40]),
+        copied(6, "navigate_back", "status", "navigate_back"),
+        copied(7, "unknown", "raw", {"action_type": "unknown", "text": "?"}),
+        copied(8, "finished", "status", "finished"),
+    ]
+    run = one(put(tmp_path / "_memgui_eval" / "001-Find" / "memgui" / "attempt_1", log))
+    actions = [step.proposed.action for step in steps(run)]
+    kinds = ["click", "scroll", "input_text", "open_app", "drag", "navigate_back", "other", "status"]
+    assert [action.kind for action in actions] == kinds
+    assert (actions[0].at, actions[1].direction, actions[2].text) == ((903, 280), "down", "shoes")
+    assert (actions[3].app, actions[4].vector, actions[7].status) == ("Amazon", (2, 38), "complete")
+    first = steps(run)[0]
+    assert (first.proposed.thought, first.proposed.raw) == ("t1", log[0]["thought"])
+    assert (started(run).task.id, ended(run).status) == ("001-Find", "completed")

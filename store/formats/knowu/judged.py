@@ -1,0 +1,66 @@
+"""Where MemGUI-Bench keeps its judges' words on a run in this layout: `_memgui_eval` in the log root.
+
+There `<task>/<agent>/attempt_<n>/` holds a copy of the run in MemGUI-Bench's own layout and what the judges said of
+it. Attempts after the first stand in `_attempt_trajs/<task>/attempt_<n>`. Source: `runtime/utils/memgui_eval.py` and
+`core/runner.py` of MemGUI-Bench.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+from lab.errors import LabError
+from lab.records import Verdict
+from lab.wire import read_json
+from store.formats.files import read_within
+from store.formats.memgui.run import judgement
+
+EVALUATED = "_memgui_eval"
+ATTEMPTS = "_attempt_trajs"
+_ATTEMPT = re.compile(r"attempt_(\d{1,6})")
+_FILES = ("evaluation_summary", "final_decision", "irr_analysis", "badcase_analysis")
+
+
+def placed(folder: Path) -> tuple[str, Path, int]:
+    """The task's name, the log root and the attempt of a run's folder; `folder` has no links in it."""
+    numbered = _ATTEMPT.fullmatch(folder.name)
+    if not numbered or not folder.parent.name:
+        return folder.name, folder.parent, 1
+    above = folder.parent.parent
+    return folder.parent.name, above.parent if above.name == ATTEMPTS else above, int(numbered[1])
+
+
+def judged(root: Path, log_root: Path, task: str, attempt: int) -> list[Verdict]:
+    """What the judges said of an attempt; a file of theirs that cannot be read is told in the verdict's reason."""
+    if not log_root.is_relative_to(root.resolve()) or "/" in task or task in ("", ".", ".."):
+        return []
+    found: list[Verdict] = []
+    for folder in sorted((log_root / EVALUATED / task).glob(f"*/attempt_{attempt}")):
+        for name in _FILES:
+            path = folder / f"{name}.json"
+            if path.is_file():
+                found.append(_verdict(root, path, name))
+    return found
+
+
+def _verdict(root: Path, path: Path, name: str) -> Verdict:
+    try:
+        held: Any = read_json(read_within(root, path), str(path)).value
+    except LabError as error:
+        return Verdict(name, reason=error.sentence)
+    return judgement(name, held)
+
+
+def is_copy(folder: Path) -> bool:
+    """Whether a folder of `_memgui_eval` is the copy of a run that stands in the log root itself."""
+    here = folder.resolve()
+    numbered = _ATTEMPT.fullmatch(here.name)
+    if not numbered or len(here.parents) < 4 or here.parents[2].name != EVALUATED:
+        return False
+    log_root, task = here.parents[3], here.parents[1].name
+    ways = [log_root / ATTEMPTS / task / here.name, log_root / task / here.name]
+    if int(numbered[1]) == 1:
+        ways.append(log_root / task)
+    return any((way / "traj.json").is_file() for way in ways)
