@@ -6,6 +6,7 @@ no picture.
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import stat
 from pathlib import Path
@@ -45,9 +46,19 @@ class Link(NamedTuple):
 
     def wrong(self) -> str:
         """Why it is no picture any more, as a sentence."""
+        return f"the linked picture {self.path} {self._why()}"
+
+    def _why(self) -> str:
         path = Path(unescape_surrogates(self.path))
-        there = path.is_file()
-        return f"the linked picture {self.path} {'has changed' if there else 'is gone'}"
+        try:
+            if not stat.S_ISREG(path.stat().st_mode):
+                return "is gone"
+            with path.open("rb"):
+                return "has changed"
+        except (FileNotFoundError, NotADirectoryError, ValueError):
+            return "is gone"
+        except OSError as error:
+            return "is gone" if error.errno == errno.ELOOP else f"cannot be read ({error.strerror})"
 
 
 class Links:

@@ -280,3 +280,50 @@ def test_an_unreadable_folder_is_reported_and_the_rest_is_found() -> None:
             cwd=Path(__file__).parents[2], capture_output=True, text=True, check=True,
         )  # fmt: skip
     assert done.stdout.splitlines() == ["Found ", f"Failed {root / 'closed'}: cannot be read (Permission denied)."]
+
+
+CLOSED = """
+import os, sys
+from pathlib import Path
+from store.formats import formats
+from store.importing import import_paths
+from store.store import Store
+formats()
+root = Path(sys.argv[1])
+Store.open(root / "lab.db").close()
+"x".encode("utf-8-sig")  # the interpreter's own folder may be out of reach later
+if os.geteuid() == 0:
+    for mine in (root / "closed", root / "lab.db"):
+        os.chown(mine, 65534, 65534)
+    os.setgid(65534); os.setuid(65534)
+with Store.open(root / "lab.db") as store:
+    (root / "closed").chmod(0o400)
+    report = import_paths(store, [root / "closed", root / "closed" / "traj.json", root / "m"])
+    (root / "closed").chmod(0o700)
+    print(report.imported, *(failed["error"] for failed in report.failed), sep="\\n")
+"""
+
+
+def test_a_folder_whose_files_cannot_be_looked_at_is_reported_and_the_rest_comes_in() -> None:
+    """Names can be listed in it, and no more; as a user without rights, since root may read anywhere."""
+    with tempfile.TemporaryDirectory() as name:
+        root = Path(name)
+        root.chmod(0o777)
+        run_folder(root / "m" / "T")
+        run_folder(root / "closed")
+        (root / "closed" / "traj.json").rename(root / "closed" / "bundle.json")
+        done = subprocess.run(
+            [sys.executable, "-B", "-c", CLOSED, name],
+            cwd=Path(__file__).parents[2], capture_output=True, text=True, check=True,
+        )  # fmt: skip
+    imported, *failed = done.stdout.splitlines()
+    assert imported == "1"
+    assert len(failed) == 2
+    assert all("cannot be read (Permission denied)" in error for error in failed)
+
+
+def test_half_an_export_is_no_run_whatever_format_is_asked_for(store: Store, tmp_path: Path) -> None:
+    run_folder(tmp_path / "logs" / ".out.part-123" / "m" / "T")
+    run_folder(tmp_path / "logs" / "m" / "U")
+    assert import_paths(store, [tmp_path / "logs"], "knowu").imported == 1
+    assert [run.task for run in store.summaries()] == ["U"]

@@ -7,6 +7,9 @@ import io
 import json
 import os
 import sqlite3
+import subprocess
+import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -260,3 +263,36 @@ def test_the_commands_say_what_stays_outside(
     assert "exclude" in said("pack", "--embed", "--no-images", "d.db", code=2)
     shot(run, 1).unlink()
     assert "is gone" in said("doctor", code=3)
+
+
+UNREADABLE = """
+import os, sys
+from pathlib import Path
+from store.store import Store
+with Store.open(Path(sys.argv[1])) as store:
+    shots = Path(sys.argv[2])
+    if os.geteuid() == 0:
+        os.chown(shots, 65534, 65534)
+        for file in shots.iterdir():
+            os.chown(file, 65534, 65534)
+        os.setgid(65534); os.setuid(65534)
+    (shots / "T-0-2.png").chmod(0)
+    print(*store.check())
+    shots.chmod(0o400)
+    print(len([line for line in store.check() if "Permission denied" in line]))
+    shots.chmod(0o700)
+"""
+
+
+def test_a_picture_that_may_not_be_read_is_named_and_no_crash() -> None:
+    """The file itself, then the folder; as a user without rights, since root may read anywhere."""
+    with tempfile.TemporaryDirectory() as name:
+        root = Path(name)
+        root.chmod(0o777)
+        run = run_folder(root / "m" / "T", 1, 2, 1)
+        with Store.open(root / "lab.db") as store:
+            import_paths(store, [run], link=True)
+        command = [sys.executable, "-B", "-c", UNREADABLE, str(root / "lab.db"), str(run / "screenshots")]
+        done = subprocess.run(command, cwd=Path(__file__).parents[2], capture_output=True, text=True, check=True)
+        where = shot(run.resolve(), 2)
+    assert done.stdout.splitlines() == [f"the linked picture {where} cannot be read (Permission denied)", "2"]
