@@ -14,7 +14,7 @@ else by Levenshtein; of several most similar ones the first counts; a sequence i
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Literal
 
 from annotators.metrics import Context, Number, Tally, mean
@@ -29,13 +29,13 @@ from annotators.metrics.fingertip_tracks import (
     guesses_of,
     sequence_of,
 )
+from annotators.metrics.fingertip_words import DEFINITIONS
 from lab.case import Case
+
+__all__ = ["DEFINITIONS", "measure"]
 
 PAPER = "fingertip"
 Out = tuple[tuple[str, int], ...]
-
-
-DEFINITIONS: Mapping[str, str] = {}
 
 
 def measure(cases: Sequence[Case], context: Context) -> list[Number]:

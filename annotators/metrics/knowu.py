@@ -16,14 +16,17 @@ queries, summed over the tasks that need interaction, over their number and that
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Literal
 
 from annotators.metrics import Context, Number, Tally, mean
 from annotators.metrics.knowu_policy import Policy, paper_policy, script_policy, share
 from annotators.metrics.knowu_runs import SOURCE, Run, runs_of
 from annotators.metrics.knowu_tasks import Split
+from annotators.metrics.knowu_words import DEFINITIONS
 from lab.case import Case
+
+__all__ = ["DEFINITIONS", "measure"]
 
 Unit = Literal["share", "count", "ratio", "score"]
 Out = tuple[tuple[str, int], ...]
@@ -40,9 +43,6 @@ _OWN: dict[str, tuple[str, ...]] = {
     "proactive": ("IE", "Act", "Silent", "Stop"),
 }
 """What is told of one split besides."""
-
-
-DEFINITIONS: Mapping[str, str] = {}
 
 
 def measure(cases: Sequence[Case], context: Context) -> list[Number]:

@@ -16,7 +16,7 @@ tokens) are told under these names.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 from msgspec.structs import replace
 
@@ -25,13 +25,13 @@ from annotators.metrics.memgui_economy import economy
 from annotators.metrics.memgui_irr import analysed, percentage
 from annotators.metrics.memgui_numbers import PAPER, Out, more, number
 from annotators.metrics.memgui_tries import DIFFICULTIES, Chain, apps_of, chains_of, difficulty_of
+from annotators.metrics.memgui_words import DEFINITIONS
 from lab.case import Case
+
+__all__ = ["DEFINITIONS", "measure"]
 
 _FOR_UNDEFINED = "0 stands for undefined"
 _ALL = ("SR", "IRR", "MTPR", "FRR", "Step Ratio", "Time/Step", "Cost/Step")
-
-
-DEFINITIONS: Mapping[str, str] = {}
 
 
 def measure(cases: Sequence[Case], context: Context) -> list[Number]:
