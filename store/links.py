@@ -99,13 +99,17 @@ class Links:
         found = (link.blob() for link in self.links(sha256))
         return next((blob for blob in found if blob is not None), None)
 
-    def wrong_links(self) -> list[str]:
-        """A sentence for each linked picture that is gone or has changed; the first of them by name."""
+    def lost_links(self) -> list[Link]:
+        """One link for each picture that stands only in files outside, and is in none of them any more."""
         pictures: dict[str, list[Link]] = {}
         for row in self._rows_in("link", f"{_LINKS} WHERE sha256 NOT IN (SELECT sha256 FROM blob) ORDER BY rowid"):
             pictures.setdefault(row[0], []).append(Link(*row))
-        lost = [links for links in pictures.values() if all(link.blob() is None for link in links)]
-        said = [links[0].wrong() for links in lost[:_NAMED]]
+        return [links[0] for links in pictures.values() if all(link.blob() is None for link in links)]
+
+    def wrong_links(self) -> list[str]:
+        """A sentence for each linked picture that is gone or has changed; the first of them by name."""
+        lost = self.lost_links()
+        said = [link.wrong() for link in lost[:_NAMED]]
         more = len(lost) - len(said)
         return [*said, f"{more} more linked pictures are gone or have changed"] if more else said
 

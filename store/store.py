@@ -235,8 +235,8 @@ class Store(Cases, Designs, Reviews, Links, Tabling, Erasing):
         )
         return unescape_surrogates(found[0][0]) if found else ""
 
-    def check(self) -> list[str]:
-        """What is wrong with the file, one sentence each; empty where all is well."""
+    def check(self, *, links: bool = True) -> list[str]:
+        """What is wrong with the file (and with pictures outside: `links`), one sentence each; empty where all is well."""
         wrong = [f"integrity: {line}" for (line,) in self._read("PRAGMA integrity_check") if line != "ok"]
         wrong += [f"a row of {table} refers to no row of {to}" for table, _, to, _ in self._read(_FOREIGN)]
         there = {name for (name,) in self._read("SELECT name FROM sqlite_master WHERE type = 'trigger'")}
@@ -250,7 +250,7 @@ class Store(Cases, Designs, Reviews, Links, Tabling, Erasing):
             blob = self.blob(sha256)
             if blob is not None and blob.sha256 != sha256:
                 wrong.append(f"the bytes of blob {sha256} are not its own")
-        return wrong + self.wrong_links()
+        return wrong + (self.wrong_links() if links else [])
 
     def size(self) -> int:
         """The bytes of the file, those that are still in its `-wal` included."""

@@ -5,20 +5,28 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+from collections.abc import Sequence
 from importlib.metadata import version
+from typing import TYPE_CHECKING
 
 from lab.errors import LabError
 from lab.output import Finding
 from lab.settings import Settings, database, settings_file
 
+if TYPE_CHECKING:
+    from store.links import Link
+
 LEAST = (80, 24)
 """Columns and rows that every screen is laid out for."""
+
+_NAMED = 3
+"""Lost pictures that are named; the others are counted."""
 
 
 def examine(settings: Settings) -> list[Finding]:
     """One finding per thing that a run can fail on, those that need doing with what to do."""
     terminal = [_terminal(), _colour(), _graphics(settings)]
-    return [_python(), _settings(), *terminal, _fonts(), _database(settings), _adb(), _phones(), _scrcpy()]
+    return [_python(), _settings(), *terminal, _fonts(), *_database(settings), _adb(), _phones(), _scrcpy()]
 
 
 def _python() -> Finding:
@@ -90,19 +98,28 @@ def _fonts() -> Finding:
     return Finding("fonts", font is not None, f"Chinese is drawn with {font}" if font else "no font has Chinese", do)
 
 
-def _database(settings: Settings) -> Finding:
+def _database(settings: Settings) -> list[Finding]:
     path = database(settings)
     if not path.exists():
-        return Finding("database", True, f"{path} (made at the first run)", "")
+        return [Finding("database", True, f"{path} (made at the first run)", "")]
     from store.store import Store
 
     try:
         with Store.open(path, create=False, readonly=True) as store:
-            wrong = store.check()
+            wrong, linked, lost = store.check(links=False), store.outside(), store.lost_links()
     except LabError as error:
-        return Finding("database", False, f"{error.title}: {error.message}", error.hint or "Name another with --db.")
+        return [Finding("database", False, f"{error.title}: {error.message}", error.hint or "Name another with --db.")]
     do = "" if not wrong else "Copy what can be read with `hitlab pack`, and keep the file."
-    return Finding("database", not wrong, "; ".join(wrong) or f"{path} is sound", do)
+    found = Finding("database", not wrong, "; ".join(wrong) or f"{path} is sound", do)
+    return [found, *([_pictures(linked, lost)] if linked else [])]
+
+
+def _pictures(linked: int, lost: Sequence[Link]) -> Finding:
+    """Pictures that stand in files outside the database."""
+    said = [link.wrong() for link in lost[:_NAMED]] + ([f"{len(lost) - _NAMED} more"] if len(lost) > _NAMED else [])
+    found = f"{linked} linked, {len(lost)} of them lost" + (f": {'; '.join(said)}" if lost else "")
+    do = "Put the files back where they were, or import their folder again from where it is now." if lost else ""
+    return Finding("pictures", not lost, found, do)
 
 
 def _adb() -> Finding:

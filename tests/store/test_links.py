@@ -261,8 +261,16 @@ def test_the_commands_say_what_stays_outside(
     assert "2 linked pictures are not in it" in said("pack", "b.db")
     assert json.loads(said("pack", "--embed", "c.db", "--json"))["outside"] == 0
     assert "exclude" in said("pack", "--embed", "--no-images", "d.db", code=2)
+    main(["doctor", "--json", "--db", "x.db"])  # what it says of this machine is not ours to say
+    findings = {one["name"]: one for one in json.loads(capfd.readouterr()[0])}
+    assert findings["pictures"]["found"] == "2 linked, 0 of them lost"
     shot(run, 1).unlink()
-    assert "is gone" in said("doctor", code=3)
+    shot(run, 3).unlink()
+    findings = {one["name"]: one for one in json.loads(said("doctor", "--json", code=3))}
+    lost = f"2 linked, 1 of them lost: the linked picture {shot(run, 1)} is gone"
+    assert (findings["pictures"]["ok"], findings["pictures"]["found"]) == (False, lost)
+    assert "import their folder again" in findings["pictures"]["do"]
+    assert findings["database"]["ok"]
 
 
 UNREADABLE = """
