@@ -17,11 +17,11 @@ TRAITS = ("level", "structure", "platform", "language")
 """What tables are broken down by (Table 2, Appendix F and G), as the traits of a task tell it."""
 _LENGTHS = ((2, "2-5"), (6, "6-8"), (9, "9-12"), (13, "13+"))
 """Appendix D's groups of steps, by where each begins."""
-_NO_GOLD = "no run here is of a task that a person has shown"
-_FIRST = "right steps from the first one on; the paper's values look like counts of atomic instructions"
-_LONGEST = "the longest stretch of right steps anywhere"
-_BY_LENGTH = "runs weigh by their demonstration's steps, as the Overall rows of Appendix D do"
-_TABLE_2 = f"{_LONGEST}, as a share; Table 2's GP averages to this column and not to the prefix"
+_NO_GOLD = "no agent's run here is of a task that a person has demonstrated"
+_FIRST = "right steps from the first one on"
+_LONGEST = "the longest stretch of right steps"
+_BY_LENGTH = "weighed by the demonstrations' steps"
+_TABLE_2 = f"{_LONGEST}; Table 2's GP"
 _UNDERIVED = {
     "1a": "no source tells which steps make an atomic instruction, which Appendix D counts here",
     "1b": "no source tells which steps make an atomic instruction, which Appendix D counts here",

@@ -9,8 +9,8 @@ from annotators.metrics.dac_acts import Act, Shown, done, matches, screen, shown
 from annotators.metrics.dac_sequences import longest_stretch, prefix, subsequence, w_lcs
 from lab.case import Case
 
-SHOWN = "shown by a person"
-UNSHOWN = "of a task that nobody has shown"
+SHOWN = "demonstrated by a person"
+UNSHOWN = "of a task that nobody has demonstrated"
 """Why a run is in no number that needs a demonstration, such that it can follow a count."""
 
 

@@ -18,10 +18,11 @@ DEFINITIONS: Mapping[str, str] = {
     "EM": (
         "Exact match: steps whose action has the demonstrated type and parameters / all steps of the demonstrations, "
         "pooled over runs (2.6; by type of action Appendix E); steps pair by their place, and those that a run does "
-        "not reach count as wrong. A tap is right inside any of the target's boxes; where only a point was shown, at most "
-        "14 % of the screen away (Android in the Wild), as the paper gives no tolerance. Texts and apps are compared "
-        "without case and outer blanks, scrolls by what they show, what the demonstration leaves open not at all, and "
-        "any accepted action will do. Of several demonstrations the one with the greatest share of exact steps counts."
+        "not reach count as wrong. A tap is right inside any of the target's boxes; where only a point was shown, at "
+        "most 14 % of the screen away (Android in the Wild), as the paper gives no tolerance. Texts and apps are "
+        "compared without case and outer blanks, scrolls by what they show, what the demonstration leaves open not at "
+        "all, and any accepted action will do. Of several demonstrations the one with the most exact steps, as a "
+        "share, counts."
     ),
     "TM": (
         "Type match: as EM, but the type of action alone decides (2.6). It is taken from the same demonstration as EM, "

@@ -46,6 +46,8 @@ def measured(
     Demonstrations are what others are measured against, whichever group they are in. Raises `LabError` where `by` names
     nothing that any run tells.
     """
+    if not cases:
+        return []
     keys = {name: _key(name, cases) for name in by}
     groups: dict[tuple[str, ...], list[Case]] = {}
     for case in cases:

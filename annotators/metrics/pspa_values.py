@@ -28,17 +28,18 @@ class Metric(NamedTuple):
     delta: bool = False
 
 
-_UNTIMED = "no run here tells how long it took"
-_UNRATED = "no run here has rated nodes of a task's graph"
+_UNTIMED = "no agent's run here tells how long it took"
+_UNSEEN = "no agent's run here is of a task that a person has demonstrated"
+_UNRATED = "no agent's run here has rated nodes of a task's graph"
 METRICS = (
     Metric("APR", "share", _UNRATED, delta=True),
     Metric("PPR", "share", f"{_UNRATED} and a flexible one on its path", delta=True),
     Metric("CT", "seconds", _UNTIMED, delta=True),
     Metric("CT without waiting", "seconds", _UNTIMED, "less what went by while a person was asked", delta=True),
-    Metric("CPT", "usd", "no run here has a known price", delta=True),
-    Metric("TCR", "share", "no run here is of a task that a person has shown", "of a demonstration's steps, in order"),
+    Metric("CPT", "usd", "no agent's run here has a known price", delta=True),
+    Metric("TCR", "share", _UNSEEN, "of a demonstration's steps, in order"),
     Metric("TCR by nodes", "share", _UNRATED, "of the path that a graph declares first"),
-    Metric("Success Signal", "share", "no run here has a score", f"score above {PASSED}"),
+    Metric("Success Signal", "share", "no agent's run here has a score", f"score above {PASSED}"),
 )
 
 

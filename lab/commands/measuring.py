@@ -46,6 +46,7 @@ def metrics(args: argparse.Namespace) -> int:
                 terms.step_budget, terms.golden_tokens, terms.token_budget, terms.rule_weight, terms.embedder
             ),
             groups=tuple(groups),
+            by=args.by,
         )
     if args.json:
         print_json(told)

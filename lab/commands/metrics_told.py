@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-import csv
-import io
+import shutil
 import sys
-from collections.abc import Mapping
+import textwrap
+from collections.abc import Iterable, Mapping
+from math import floor, log10
 
 import msgspec
 
 from annotators.metrics import Number
 from annotators.metrics.measured import Group
 from lab.output import print_json, say
+from lab.plain import plain
 from lab.tables import print_table
+from store.formats.tables.csv_writer import harmless, line
 
 TITLES = {
     "pspa": "PSPA-Bench",
@@ -34,7 +37,10 @@ class TermsTold(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Measured(msgspec.Struct, frozen=True):
-    """The papers' numbers over runs: `metrics`. `left_out` counts runs that are in no number at all, by reason."""
+    """The papers' numbers over runs: `metrics`. `left_out` counts runs that are in no number at all, by reason.
+
+    `by` is what runs were grouped by.
+    """
 
     db: str
     runs: int
@@ -42,16 +48,19 @@ class Measured(msgspec.Struct, frozen=True):
     papers: tuple[str, ...]
     terms: TermsTold
     groups: tuple[Group, ...]
+    by: tuple[str, ...] = ()
 
 
 def tell(told: Measured) -> None:
     """Tables, one for each group and paper, that a person reads."""
-    out = "".join(f"; left out: {count} {why}" for why, count in told.left_out.items())
-    say(f"{told.runs} run{'' if told.runs == 1 else 's'} in {told.db}{out}")
+    out = f"; left out: {_counts(told.left_out.items())}" if told.left_out else ""
+    _say_folded(f"{_counted(told.runs, 'runs')} in {told.db}{out}")
+    if not told.groups:
+        say("Nothing to measure: no run is there that has ended.")
     for group in told.groups:
         if group.by:
-            named = ", ".join(f"{key} {value}" for key, value in group.by.items())
-            say(f"\n== {named}: {group.runs} run{'' if group.runs == 1 else 's'}")
+            named = ", ".join(f"{key} {plain(value, lines=False)}" for key, value in group.by.items())
+            say(f"\n== {named}: {_counted(group.runs, 'runs')}")
         for paper in told.papers:
             _tell_paper(paper, [number for number in group.numbers if number.paper == paper])
 
@@ -61,25 +70,46 @@ def _tell_paper(paper: str, numbers: list[Number]) -> None:
     say(f"\n{TITLES[paper]}")
     if there:
         print_table(["metric", "of", "value", "n", "left out"], [_row(number) for number in there], wide="left out")
-    reasons: dict[str, list[str]] = {}
+    reasons: dict[tuple[str, str, str], list[str]] = {}
     for number in numbers:
         if number.value is None:
-            reasons.setdefault(number.undefined, []).append(_name(number))
-    for reason, names in reasons.items():
-        say(f"  no {', '.join(dict.fromkeys(names))}: {reason}")
+            key = (number.part, number.undefined, _counts(number.left_out))
+            reasons.setdefault(key, []).append(_name(number))
+    for (part, reason, out), names in reasons.items():
+        of = f" ({part})" if part else ""
+        _say_folded(f"  no {', '.join(dict.fromkeys(names))}{of}: {reason}{f' (left out: {out})' if out else ''}")
     if not numbers:
         say("  nothing: it has no number for these runs")
 
 
 def _row(number: Number) -> list[str]:
-    out = ", ".join(f"{count} {why}" for why, count in number.left_out)
     return [
         _name(number),
         number.part or "all",
         _value(number),
-        f"{number.n} {number.of}",
-        "; ".join(text for text in (out, number.note) if text),
+        _counted(number.n, number.of),
+        "; ".join(text for text in (_counts(number.left_out), number.note) if text),
     ]
+
+
+def _say_folded(text: str) -> None:
+    """A line that a terminal does not break within words; elsewhere it stays one line."""
+    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else 0
+    if not width:
+        say(text)
+        return
+    for piece in textwrap.wrap(
+        text, max(width, 40), subsequent_indent=" " * 5, break_long_words=False, break_on_hyphens=False
+    ):
+        say(piece)
+
+
+def _counts(reasons: Iterable[tuple[str, int]]) -> str:
+    return ", ".join(f"{count:,} {why}" for why, count in reasons)
+
+
+def _counted(count: int, of: str) -> str:
+    return f"{count:,} {of.removesuffix('s') if count == 1 else of}"
 
 
 def _name(number: Number) -> str:
@@ -87,18 +117,27 @@ def _name(number: Number) -> str:
 
 
 def _value(number: Number) -> str:
+    """A number as its unit is read; a change bears its sign, and one of shares is in points of 100."""
     value = number.value
     assert value is not None
+    change = number.metric.startswith("Δ")
+    sign = "-" if value < 0 else "+" if change and value > 0 else ""
+    size = abs(value)
     match number.unit:
         case "share":
-            return f"{100 * value:.1f} %"
+            return f"{sign}{100 * size:.1f} {'points' if change else '%'}"
         case "seconds":
-            return f"{value:.1f} s"
+            return f"{sign}{size:,.1f} s"
         case "usd":
-            return f"${value:.4f}"
+            return f"{sign}${_cents(size)}"
         case "count":
-            return f"{value:g}" if value == int(value) else f"{value:.2f}"
-    return f"{value:.3f}"
+            return f"{sign}{size:,.0f}" if size == int(size) else f"{sign}{size:,.2f}"
+    return f"{sign}{size:,.3f}"
+
+
+def _cents(size: float) -> str:
+    """Dollars with four digits behind the point, or as many as it takes to show two that count."""
+    return f"{size:,.{4 if size >= 0.001 or not size else min(12, 1 - floor(log10(size)))}f}"
 
 
 def explain(texts: Mapping[str, Mapping[str, str]], *, as_json: bool) -> None:
@@ -114,17 +153,15 @@ def explain(texts: Mapping[str, Mapping[str, str]], *, as_json: bool) -> None:
 
 
 def print_csv(told: Measured) -> None:
-    """One line for each number, those that are undefined too: their value is empty and the reason told."""
-    keys = list(told.groups[0].by) if told.groups else []
-    text = io.StringIO()
-    lines = csv.writer(text, lineterminator="\n")
-    rest = ["paper", "metric", "part", "version", "value", "unit", "n", "of", "left_out", "undefined", "note"]
-    lines.writerow([*keys, *rest])
+    """One line for each number, those that are undefined too: their value is empty and the reason told.
+
+    Texts stand in quotes and never run as a formula, as in the tables that runs are written as.
+    """
+    rest = ("paper", "metric", "part", "version", "value", "unit", "n", "of", "left_out", "undefined", "note")
+    sys.stdout.write(line([*map(harmless, told.by), *rest]))
     for group in told.groups:
         for number in group.numbers:
             out = "; ".join(f"{count} {why}" for why, count in number.left_out)
-            value = "" if number.value is None else repr(number.value)
-            named = (number.paper, number.metric, number.part, number.version)
-            found = (value, number.unit, number.n, number.of, out, number.undefined, number.note)
-            lines.writerow([*group.by.values(), *named, *found])
-    sys.stdout.write(text.getvalue())
+            named = map(harmless, (*group.by.values(), number.paper, number.metric, number.part, number.version))
+            texts = map(harmless, (number.of, out, number.undefined, number.note))
+            sys.stdout.write(line([*named, number.value, number.unit, number.n, *texts]))

@@ -46,7 +46,7 @@ def test_worked_example() -> None:
     found = numbers(case("g", "abcde", who="human"), case("r", "abzwe"))
     assert values(found, "EM", "TM", "SR", "GP", "W-LCS") == [3 / 5, 4 / 5, 0, 2 / 5, 8 / 15]
     assert (found["EM", ""].n, found["EM", ""].of, found["SR", ""].n, found["SR", ""].of) == (5, "steps", 1, "runs")
-    assert found["EM", ""].left_out == (("shown by a person", 1),)
+    assert found["EM", ""].left_out == (("demonstrated by a person", 1),)
 
 
 def test_a_perfect_run_and_an_empty_one() -> None:
@@ -171,10 +171,10 @@ def test_runs_without_a_demonstration_are_left_out_and_counted() -> None:
         empty,
         case("y", "a", task("empty")),
     )
-    assert dict(found["SR", ""].left_out) == {"shown by a person": 2, "of a task that nobody has shown": 2}
+    assert dict(found["SR", ""].left_out) == {"demonstrated by a person": 2, "of a task that nobody has demonstrated": 2}
     nothing = numbers(case("r", "ab"))
     assert all(one.value is None and one.undefined for one in nothing.values())
-    assert nothing["EM", ""].undefined == "no run here is of a task that a person has shown"
+    assert nothing["EM", ""].undefined == "no agent's run here is of a task that a person has demonstrated"
 
 
 def test_parts_by_trait_and_by_action() -> None:
@@ -262,7 +262,7 @@ def test_decisions_of_a_task_that_nobody_has_shown_are_counted() -> None:
     found = numbers(
         case("g", "ab", who="human"), case("1", "ab", Task("u", "general", instruction="x", branches=FORKS))
     )
-    assert found["Decision EM", ""].left_out == (("of a task that nobody has shown", 3),)
+    assert found["Decision EM", ""].left_out == (("of a task that nobody has demonstrated", 3),)
 
 
 def test_decisions_without_any_say_why() -> None:

@@ -192,8 +192,8 @@ def test_success_signal_and_both_completion_ratios() -> None:
     assert (found["Success Signal", ""].value, found["Success Signal", ""].n) == (1 / 2, 2)
     assert found["TCR", ""].value == (4 / 4 + 3 / 4) / 2
     assert found["TCR by nodes", ""].value == (3 / 3 + 1 / 3) / 2
-    assert dict(found["TCR", ""].left_out) == {"shown by a person": 1, "of a task that nobody has shown": 1}
-    assert found["APR", ""].left_out == (("shown by a person", 1), ("not rated", 1))
+    assert dict(found["TCR", ""].left_out) == {"demonstrated by a person": 1, "of a task that nobody has demonstrated": 1}
+    assert found["APR", ""].left_out == (("demonstrated by a person", 1), ("not rated", 1))
 
 
 def test_nothing_is_undefined_without_a_reason_and_no_reason_comes_with_a_number() -> None:

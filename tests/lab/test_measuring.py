@@ -10,15 +10,17 @@ from typing import Any
 
 import pytest
 
-from annotators.metrics import PAPERS
+from annotators.metrics import PAPERS, Number
 from lab import case as nouns
 from lab.cli import main
+from lab.commands import metrics_told
 from lab.options import measuring as options
 from lab.records import Imported, numbered
 from lab.task import Actor, InformationUnit, Task, Tdg, TdgNode
 from lab.trace import AnyEvent, Ended, Forked, Started, Step
 from lab.turn import Action, Proposed
 from store.store import Store
+from tests.lab.test_tables import printed_in_terminal
 
 TASK = Task(
     "lunch",
@@ -99,14 +101,14 @@ def test_the_table_says_the_same_as_json_and_csv(db: Path, capsys: pytest.Captur
     numbers = [(group["by"], number) for group in found["groups"] for number in group["numbers"]]
     assert len(rows) == len(numbers) > 20
     for row, (by, number) in zip(rows, numbers, strict=True):
-        assert (row["agent"], row["difficulty"]) == (by["agent"], by["difficulty"])
+        assert (row["agent"].removeprefix("'"), row["difficulty"]) == (by["agent"], by["difficulty"])
         assert (row["paper"], row["metric"], int(row["n"])) == (number["paper"], number["metric"], number["n"])
         assert row["value"] == ("" if number["value"] is None else repr(number["value"]))
         assert bool(row["undefined"]) == (number["value"] is None)
     table = out(capsys, "--db", str(db), "--by", "agent")
     assert "== agent two: 1 run" in table
     assert "3 runs in" in table
-    assert "left out: 1 not ended; left out: 1 forked" in table
+    assert "left out: 1 not ended, 1 forked from another run" in table
     assert "  no IRR (paper): " in table
 
 
@@ -114,6 +116,98 @@ def test_a_number_without_a_value_is_never_printed_as_one(db: Path, capsys: pyte
     for group in told(capsys, db)["groups"]:
         for number in group["numbers"]:
             assert (number["value"] is None) == bool(number.get("undefined")), number
+
+
+def test_a_name_that_a_spreadsheet_would_run_bears_an_apostrophe(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    names = ['=HYPERLINK("http://x","y")', "@SUM(1)", "a,b\n\x1b[31mred", "-5", "'=x"]
+    with Store.open(tmp_path / "lab.db") as store:
+        for id, name in zip("abcde", names, strict=True):
+            store.import_run(run(id, name, 1.0))
+    text = out(capsys, "--db", str(tmp_path / "lab.db"), "--csv", "--by", "agent", "--paper", "pspa")
+    there = {row["agent"] for row in csv.DictReader(io.StringIO(text, newline=""))}
+    assert there == {"'" + names[0], "'" + names[1], names[2], names[3], "'" + names[4]}
+    assert text.startswith('"agent","paper","metric"')
+    table = out(capsys, "--db", str(tmp_path / "lab.db"), "--by", "agent", "--paper", "pspa")
+    assert "\x1b" not in table
+    assert "== agent a,b⏎\\x1b[31mred: 1 run\n" in table
+
+
+@pytest.mark.parametrize("by", [[], ["--by", "agent,difficulty"]])
+def test_where_there_is_nothing_to_measure_that_is_said(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], by: list[str]
+) -> None:
+    with Store.open(tmp_path / "none.db"):
+        pass
+    with Store.open(tmp_path / "open.db") as store:
+        store.import_run(run("a", "m", None, ended=False))
+    assert out(capsys, "--db", str(tmp_path / "none.db"), *by).splitlines()[1:] == [
+        "Nothing to measure: no run is there that has ended."
+    ]
+    assert "0 runs in" in (said := out(capsys, "--db", str(tmp_path / "open.db"), *by))
+    assert "; left out: 1 not ended\nNothing to measure" in said
+    assert told(capsys, tmp_path / "none.db", *by)["groups"] == []
+    head = out(capsys, "--db", str(tmp_path / "none.db"), "--csv", *by)
+    assert head.startswith('"agent","difficulty","paper"' if by else '"paper","metric"')
+    assert head.count("\n") == 1
+
+
+def test_of_demonstrations_alone_it_is_said_that_they_are_left_out(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    events: list[AnyEvent] = [Started(trace="a" * 32, task=TASK, agent=Actor("human", "h"), ms=0.0)]
+    events.append(Ended(status="completed", score=1.0, ms=9.0))
+    with Store.open(tmp_path / "lab.db") as store:
+        store.import_run(Imported(numbered(events), {}, []))
+    said = out(capsys, "--db", str(tmp_path / "lab.db"), "--paper", "pspa,dac")
+    assert "no CPT: no agent's run here has a known price (left out: 1 demonstrated by a person)" in said
+    assert "ΔCPT (later minus first): no agent did a task" in said
+
+
+@pytest.mark.parametrize(
+    ("metric", "unit", "value", "told"),
+    [
+        ("SR", "share", 1 / 3, "33.3 %"), ("ΔAPR", "share", 0.125, "+12.5 points"),
+        ("ΔAPR", "share", 0.0, "0.0 points"),
+        ("CT", "seconds", 123456.78, "123,456.8 s"), ("ΔCT", "seconds", -3.25, "-3.2 s"),
+        ("CPT", "usd", 0.0, "$0.0000"), ("CPT", "usd", 0.0125, "$0.0125"), ("CPT", "usd", 0.000042, "$0.000042"),
+        ("ΔCPT", "usd", -0.004, "-$0.0040"), ("ΔCPT", "usd", 1e-9, "+$0.0000000010"),
+        ("CPT", "usd", 1234.5, "$1,234.5000"),
+        ("AveSteps", "count", 12.0, "12"), ("AveSteps", "count", 1234567.0, "1,234,567"),
+        ("GP 4a", "count", 2.25, "2.25"),
+        ("Step Ratio", "ratio", 1.5, "1.500"), ("Sim2", "score", 0.12345, "0.123"),
+    ],
+)  # fmt: skip
+def test_numbers_are_told_as_their_unit_is_read(metric: str, unit: Any, value: float, told: str) -> None:
+    assert metrics_told._value(Number("pspa", metric, value, unit, 1, "runs")) == told
+
+
+@pytest.mark.parametrize(
+    ("count", "of", "told"), [(1, "runs", "1 run"), (0, "pairs", "0 pairs"), (12345, "steps", "12,345 steps")]
+)
+def test_counts_read_as_english(count: int, of: str, told: str) -> None:
+    assert metrics_told._counted(count, of) == told
+
+
+@pytest.mark.parametrize("columns", [80, 120])
+def test_in_a_narrow_terminal_neither_value_nor_n_is_cut(db: Path, columns: int) -> None:
+    lines = printed_in_terminal(columns, "metrics", "--db", str(db), "--by", "agent")
+    assert all(len(line) <= columns or str(db) in line for line in lines)
+    assert "…" not in "".join(lines)
+    rows = [line.split() for line in lines if line.startswith("CT ")]
+    assert [row[2:6] for row in rows if row[1] == "all"] == [["8.0", "s", "2", "runs"], ["8.0", "s", "1", "run"]]
+
+
+def test_what_each_number_is_is_told_as_text_and_as_json(capsys: pytest.CaptureFixture[str]) -> None:
+    texts = json.loads(out(capsys, "--explain", "--json"))
+    assert list(texts) == list(PAPERS)
+    assert list(json.loads(out(capsys, "--explain", "--json", "--paper", "dac"))) == ["dac"]
+    for columns in (80, 120):
+        lines = printed_in_terminal(columns, "metrics", "--explain", "--paper", "pspa,dac")
+        assert all(len(line) <= columns for line in lines)
+        folded = " ".join(" ".join(lines).split())
+        assert all(text in folded for paper in ("pspa", "dac") for text in texts[paper].values())
 
 
 def test_marks_make_what_they_are_about_measurable(
