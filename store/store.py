@@ -236,7 +236,7 @@ class Store(Cases, Designs, Reviews, Links, Tabling, Erasing):
         return unescape_surrogates(found[0][0]) if found else ""
 
     def check(self, *, links: bool = True) -> list[str]:
-        """What is wrong with the file (and with pictures outside: `links`), one sentence each; empty where all is well."""
+        """What is wrong with the file, and with its `links`, one sentence each; empty where all is well."""
         wrong = [f"integrity: {line}" for (line,) in self._read("PRAGMA integrity_check") if line != "ok"]
         wrong += [f"a row of {table} refers to no row of {to}" for table, _, to, _ in self._read(_FOREIGN)]
         there = {name for (name,) in self._read("SELECT name FROM sqlite_master WHERE type = 'trigger'")}
