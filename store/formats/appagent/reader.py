@@ -2,7 +2,7 @@
 
 Source: `scripts/task_executor.py`, `self_explorer.py` and `step_recorder.py` of TencentQQGYLab/AppAgent, and forks
 whose model answers with an *Intermediate Goal* and a *Function*. This file finds the files; what they mean is in
-`appagent_run`.
+`run`.
 """
 
 from __future__ import annotations

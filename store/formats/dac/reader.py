@@ -2,7 +2,7 @@
 
 A file holds one episode, a list of them, one per line, or a mapping of them; an episode is a mapping with a list of
 steps in it, or a list whose first entry is its meta data. Its code was never to be had, so spellings are tolerated,
-and what an episode means is in `dac_run`. Source: DAC-Bench 2.4, Appendix C.
+and what an episode means is in `run`. Source: DAC-Bench 2.4, Appendix C.
 """
 
 from __future__ import annotations

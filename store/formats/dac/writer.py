@@ -12,7 +12,6 @@ slips, failed acts and proposals that were not let through), thoughts, costs, ti
 
 from __future__ import annotations
 
-import os
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable
@@ -31,6 +30,7 @@ from store.formats.dac.actions import Frame, spelled
 from store.formats.dac.run import NAME
 from store.formats.geometry import Box
 from store.formats.ours import OURS
+from store.formats.saving import save, saved
 
 FILE = "episodes.json"
 SHOTS = "data/screenshots"
@@ -45,7 +45,7 @@ _ENDINGS = {"image/png": "png", "image/jpeg": "jpg"}
 def write(runs: Iterable[Kept], out: Path, on_run: Callable[[str], None]) -> None:
     """Puts each run's pictures into a folder of its own, and all episodes into one file, one run at a time."""
     taken: set[str] = set()
-    with (out / FILE).open("xb") as file:
+    with saved(out / FILE) as file:
         file.write(b"[")
         for i, run in enumerate(runs):
             trace = fold(run.events())
@@ -56,8 +56,6 @@ def write(runs: Iterable[Kept], out: Path, on_run: Callable[[str], None]) -> Non
             )
             on_run(run.id)
         file.write(b"\n]\n")
-        file.flush()
-        os.fsync(file.fileno())
 
 
 def named(trace: Trace, id: str, taken: set[str]) -> tuple[str, str]:
@@ -108,14 +106,6 @@ def _write_pictures(run: Kept, trace: Trace, out: Path, name: str) -> dict[str, 
         save(out / below, blob.data)
         paths[sha256] = f"./{below}"
     return paths
-
-
-def save(path: Path, data: bytes) -> None:
-    """Writes a new file, on the disk on return."""
-    with path.open("xb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
 
 
 def _episode(trace: Trace, id: str, key: str, shots: dict[str, str]) -> dict[str, Any]:

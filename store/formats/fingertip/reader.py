@@ -2,7 +2,7 @@
 
 The intent that a person wrote down is the task's instruction, the place they were in its scenario, their profile the
 persona; an action's `content`, what stands under the finger, is kept in `extra`. Source: FingerTip-20K, A.4; which
-files there are is in `fingertip_files`.
+files there are is in `files`.
 """
 
 from __future__ import annotations

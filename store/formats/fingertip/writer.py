@@ -29,10 +29,11 @@ from lab.task import Persona
 from lab.trace import Step, Trace, fold
 from lab.wire import encode
 from store.formats import Kept, Writer
-from store.formats.dac.writer import kept_steps, save
+from store.formats.dac.writer import kept_steps
 from store.formats.fingertip.actions import spelled
 from store.formats.fingertip.reader import ACTIONS, NAME, SURVEY
 from store.formats.ours import OURS
+from store.formats.saving import save
 
 PROFILES = "user_profile.csv"
 FIELDS = ("user_id", "sex", "age", "occupation", "address", "marital_status", "phone_brand")

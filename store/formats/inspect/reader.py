@@ -1,4 +1,4 @@
-"""Inspect's logs: `.eval` (a zip with an entry for each sample) and `.json`; what a sample means is in `inspect_run`.
+"""Inspect's logs: `.eval` (a zip with an entry for each sample) and `.json`; what a sample means is in `run`.
 
 Source: `src/inspect_ai/log/_recorders/eval.py` and `json.py`. The header of a log that was cut off while it was made
 stands in its journal; in the first versions of `.eval` it was called `start.json`.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -11,6 +10,7 @@ from lab.errors import LabError
 from lab.wire import encode
 from store.formats import Kept, Writer
 from store.formats.jsonl.reader import BLOBS, ENDINGS, FILE, FORMAT, NAME, VERSION, BlobLine, End, Header
+from store.formats.saving import save, saved
 
 
 class _Lines:
@@ -40,7 +40,7 @@ def write(runs: Iterable[Kept], out: Path, on_run: Callable[[str], None]) -> Non
 
 
 def _write(run: Kept, folder: Path) -> None:
-    with (folder / FILE).open("xb") as file:
+    with saved(folder / FILE) as file:
         lines = _Lines(file)
         lines.put(run=Header(FORMAT, VERSION, run.id, run.reviewed))
         for event in run.events():
@@ -56,8 +56,6 @@ def _write(run: Kept, folder: Path) -> None:
             lines.put(tombstone=stone)
         _write_blobs(run, folder / BLOBS, lines)
         lines.put(end=End(lines.count))
-        file.flush()
-        os.fsync(file.fileno())
 
 
 def _write_blobs(run: Kept, folder: Path, lines: _Lines) -> None:
@@ -65,10 +63,7 @@ def _write_blobs(run: Kept, folder: Path, lines: _Lines) -> None:
         if blob.mime not in ENDINGS:
             raise LabError(f"run {run.id}", f"holds bytes of a kind that this format has no name for ({blob.mime}).")
         folder.mkdir(exist_ok=True)
-        with (folder / f"{sha256}.{ENDINGS[blob.mime]}").open("xb") as file:
-            file.write(blob.data)
-            file.flush()
-            os.fsync(file.fileno())
+        save(folder / f"{sha256}.{ENDINGS[blob.mime]}", blob.data)
         lines.put(blob=BlobLine(sha256, blob.mime, len(blob.data)))
 
 

@@ -1,4 +1,4 @@
-"""Steps as KnowU-Bench's and MobileWorld's logger writes them: what `knowu_run` read, as it stood, and others' runs.
+"""Steps as KnowU-Bench's and MobileWorld's logger writes them: what `run` read, as it stood, and others' runs.
 
 A reply stands in the step after its question, so that of a run's last question only in its log.
 """

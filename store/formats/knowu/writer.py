@@ -10,7 +10,6 @@ last action, trees, and times below a second.
 from __future__ import annotations
 
 import json
-import os
 import re
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
@@ -23,6 +22,7 @@ from lab.wire import unescape_surrogates
 from store.formats import Kept, Writer
 from store.formats.knowu.run import NAME, SHAPE, result_text, usual_shape
 from store.formats.knowu.steps import said, steps_of, tokens_of
+from store.formats.saving import save
 
 _LONGEST = 80
 _UNSAFE = re.compile(r"[^\w .+=,()-]")
@@ -84,13 +84,13 @@ def _write(run: Kept, first: Started, events: Sequence[AnyEvent], folder: Path) 
     own = first.source is not None and first.source.format == NAME
     verdicts = run.verdicts if own else []
     traj = _traj(first, steps, ended, verdicts, own=own)
-    _put(folder / "traj.json", _json(traj))
+    save(folder / "traj.json", _json(traj))
     result = _result(ended, verdicts, own=own)
     if result is not None:
-        _put(folder / "result.txt", _bytes(result))
+        save(folder / "result.txt", _bytes(result))
     log = _log(steps)
     if log:
-        _put(folder / "thread_0.log", _bytes(log))
+        save(folder / "thread_0.log", _bytes(log))
     _write_screens(run, steps, folder)
 
 
@@ -169,14 +169,7 @@ def _write_screens(run: Kept, steps: Sequence[Step], folder: Path) -> None:
     screens.mkdir()
     for sha256, blob in run.blobs():
         for name in names.get(sha256, ()):
-            _put(screens / name, blob.data)
-
-
-def _put(path: Path, data: bytes) -> None:
-    with path.open("xb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
+            save(screens / name, blob.data)
 
 
 WRITER = Writer(NAME, "KnowU-Bench and MobileWorld", write)

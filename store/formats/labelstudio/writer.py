@@ -10,7 +10,6 @@ Nothing that a rater should not see is in it: no score, verdict, reason, method'
 
 from __future__ import annotations
 
-import os
 import struct
 import zlib
 from collections.abc import Callable, Iterable, Iterator
@@ -26,6 +25,7 @@ from lab.uitree import UiTree
 from lab.wire import encode
 from lab.wording import suggest
 from store.formats import Kept, Writer
+from store.formats.saving import save, saved
 
 PREFIX = "/data/local-files/?d="
 """How Label Studio names a file below its local files' document root."""
@@ -90,11 +90,11 @@ step's, counted from 1. A grey page stands for a step of which there is no pictu
 def write(runs: Iterable[Kept], out: Path, on_run: Callable[[str], None]) -> None:
     """Puts every run into `tasks.json`, one at a time, and its screens beside, each once."""
     (out / IMAGES).mkdir()
-    _write(out / "config.xml", CONFIG.encode())
-    _write(out / "README.txt", README.encode())
-    _write(out / IMAGES / NONE, _blank(*_GREY))
+    save(out / "config.xml", CONFIG.encode())
+    save(out / "README.txt", README.encode())
+    save(out / IMAGES / NONE, _blank(*_GREY))
     kept: dict[str, str] = {}
-    with (out / "tasks.json").open("xb") as file:
+    with saved(out / "tasks.json") as file:
         file.write(b"[")
         for i, run in enumerate(runs):
             _write_images(run, out / IMAGES, kept)
@@ -102,22 +102,13 @@ def write(runs: Iterable[Kept], out: Path, on_run: Callable[[str], None]) -> Non
             file.write((b",\n" if i else b"\n") + task)
             on_run(run.id)
         file.write(b"\n]\n")
-        file.flush()
-        os.fsync(file.fileno())
-
-
-def _write(path: Path, data: bytes) -> None:
-    with path.open("xb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
 
 
 def _write_images(run: Kept, folder: Path, kept: dict[str, str]) -> None:
     for sha256, blob in run.blobs():
         if blob.mime in _ENDINGS and sha256 not in kept:
             kept[sha256] = f"{sha256}.{_ENDINGS[blob.mime]}"
-            _write(folder / kept[sha256], blob.data)
+            save(folder / kept[sha256], blob.data)
 
 
 def _task(run: Kept, kept: dict[str, str]) -> dict[str, Any]:

@@ -2,9 +2,8 @@
 
 The log's last element sums the run up; its `total_steps` is one less than the actions. `Ended.usage.seconds` is
 `elapsed_time_exec`, the time from the first step to the last (what came before, `elapsed_time_initial`, stays in the
-verdict *source*). Some agents log the tokens of all steps so far at each step; these are taken apart again. How a run
-ends: completed where the agent said that it was done, failed where error.json or the exit code say so, budget where it
-ran into its step limit, stopped where the log has no summary.
+verdict *source*). How a run ends: completed where the agent said that it was done, failed where error.json or the exit
+code say so, budget where it ran into its step limit, stopped where the log has no summary.
 """
 
 from __future__ import annotations
@@ -23,6 +22,7 @@ from store.formats.geometry import number
 from store.formats.knowu.actions import thought_of
 from store.formats.memgui.actions import action_of, space_of
 from store.formats.memgui.table import Row, verdicts
+from store.formats.memgui.tokens import usages_of, whole_usage
 from store.formats.pictures import Pictures
 from store.formats.values import Notes, as_count, missing
 
@@ -104,7 +104,7 @@ def imported(of: Attempt) -> Imported:
         images=pictures,
         attempt=of.attempt,
     )
-    usages = _usages(of)
+    usages = usages_of(of.steps, of.held("model_call_stats"))
     space = space_of(of.steps)
     places = [place for place, step in enumerate(of.log) if not _is_summary(step)]
     for i, (place, step) in enumerate(zip(places, of.steps, strict=True)):
@@ -204,33 +204,6 @@ def _thought(step: dict[str, Any], said: str) -> str:
     return found[1] if found else ""
 
 
-def _usages(of: Attempt) -> list[Usage | None]:
-    """The tokens of each step: of its own call where that is told, else as logged, taken apart where they add up."""
-    steps = of.steps
-    columns: list[list[int | None]] = []
-    for name in ("prompt_tokens", "completion_tokens"):
-        logged = [as_count(step.get(name)) for step in steps]
-        total = as_count(of.held("model_call_stats").get(f"total_{name}"))
-        known = [tokens for tokens in logged if tokens is not None]
-        if len(known) > 1 and known[-1] == total != sum(known) and known == sorted(known):
-            logged = [now if now is None else now - then for now, then in zip(logged, _earlier(logged), strict=True)]
-        own = [as_count(raw.get(name)) if isinstance(raw := step.get("usage_raw"), dict) else None for step in steps]
-        columns.append([mine if mine is not None else told for mine, told in zip(own, logged, strict=True)])
-    return [
-        None if prompt is None and completion is None else Usage(prompt_tokens=prompt, completion_tokens=completion)
-        for prompt, completion in zip(*columns, strict=True)
-    ]
-
-
-def _earlier(counts: list[int | None]) -> list[int]:
-    """Before each count the last one that is known, 0 where there is none."""
-    found, last = [], 0
-    for count in counts:
-        found.append(last)
-        last = last if count is None else count
-    return found
-
-
 def _judge(draft: Draft, of: Attempt) -> float | None:
     """The source's judgements as verdicts; its score: the evaluation's, else the decision's, else the table's."""
     scores: list[float | None] = []
@@ -281,7 +254,9 @@ def _end(draft: Draft, of: Attempt, usages: list[Usage | None], score: float | N
     last = max((_numbered(step, i) for i, step in enumerate(of.steps)), default=0)
     extra: dict[str, Any] = {}
     final = pictures.seen(of.shots[last], extra) if last in of.shots else None
-    draft.end(status, score, reason or judged, final=final, usage=_whole(of, usages))
+    draft.end(
+        status, score, reason or judged, final=final, usage=whole_usage(usages, summary, of.held("model_call_stats"))
+    )
 
 
 def _status(of: Attempt) -> tuple[Any, str]:
@@ -299,21 +274,6 @@ def _status(of: Attempt) -> tuple[Any, str]:
     if not summary and _COPIED in of.steps[-1] and action_of(of.steps[-1], None, None).kind in ("status", "answer"):
         return "completed", ""
     return ("budget", "") if summary else ("stopped", "the source holds no result")
-
-
-def _whole(of: Attempt, usages: list[Usage | None]) -> Usage | None:
-    summary, stats = of.summary, of.held("model_call_stats")
-    known = [usage for usage in usages if usage is not None]
-    if not summary and not stats and not known:
-        return None
-    sums: dict[str, int | None] = {}
-    for name in ("prompt_tokens", "completion_tokens"):
-        told = [count for usage in known if (count := getattr(usage, name)) is not None]
-        logged = sum(told) if told else as_count(summary.get(f"total_{name}"))
-        sums[name] = as_count(stats.get(f"total_{name}")) or logged
-    seconds = number(summary.get("elapsed_time_exec"))
-    calls = as_count(stats.get("total_model_calls")) or len(known) or 1
-    return msgspec.convert({**sums, "seconds": seconds, "tries": calls}, Usage)
 
 
 def _is_summary(step: dict[str, Any]) -> bool:
