@@ -123,6 +123,8 @@ def read_json(data: bytes, what: str) -> Read:
 
     `what` names the file in the sentence when it is no JSON at all (`LabError`).
     """
+    if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        raise LabError(what, "is UTF-16 text, and JSON is UTF-8; save it as UTF-8")
     try:
         text = data.decode("utf-8-sig", errors="surrogateescape")
         value = json.loads(text, parse_constant=float)

@@ -95,6 +95,13 @@ def test_what_is_no_json_gets_a_sentence_that_names_the_file(data: bytes) -> Non
     assert "\n" not in caught.value.sentence
 
 
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
+def test_utf_16_is_called_by_its_name(encoding: str) -> None:
+    mark = "" if encoding == "utf-16" else "\ufeff"
+    with pytest.raises(LabError, match=r"traj\.json: is UTF-16 text"):
+        read_json(f'{mark}{{"a": 1}}'.encode(encoding), "traj.json")
+
+
 def test_what_is_read_is_never_too_deep_to_be_written_again() -> None:
     for depth in range(0, 400, 20):
         data = b"[" * depth + b"1" + b"]" * depth

@@ -52,7 +52,7 @@ def files_of(folder: Path, root: Path) -> Files:
     for here, below, names in os.walk(folder):
         depth = len(Path(here).relative_to(folder).parts)
         below[:] = sorted(below) if depth < 2 else []
-        found.extend(Path(here) / name for name in names)
+        found.extend(Path(here) / name for name in names if not name.startswith("._"))
         if len(found) > _MOST_FILES:
             raise LabError(str(folder), f"holds more than {_MOST_FILES:,} files")
     found.sort(key=lambda path: natural(str(path.relative_to(folder))))

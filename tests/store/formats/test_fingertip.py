@@ -147,6 +147,16 @@ def test_the_papers_words_in_any_file(tmp_path: Path, file: str, actions: str) -
     assert all(s.before.tree is not None for s in trace.steps)
 
 
+def test_what_macos_lays_beside_screens_is_none(tmp_path: Path) -> None:
+    paper(tmp_path, json.dumps([{"action": "wait"}] * 11 + [{"action": "finish"}]), intent="x")
+    for path in [path for path in tmp_path.rglob("*") if path.is_file()]:
+        (path.parent / f"._{path.name}").write_bytes(b"\x00\x05\x16\x07\x00\x02\x00\x00Mac OS X")
+    run, trace = only(tmp_path)
+    assert [run.images[s.before.image].data for s in trace.steps if s.before.image] == [
+        png(salt=str(i)) for i in range(12)
+    ]
+
+
 def test_screens_are_taken_in_natural_order(tmp_path: Path) -> None:
     paper(tmp_path, json.dumps([{"action": "wait"}] * 11 + [{"action": "finish"}]), intent="x")
     run, trace = only(tmp_path)
