@@ -55,8 +55,8 @@ class View(NamedTuple):
     before: Observation
     after: Observation | None
     image: bytes | None
-    lost: bool
-    """True where a picture is named that the file does not hold (a copy packed without)."""
+    lost: str
+    """Why a picture that is named is not to be had, in words: a copy packed without, a linked file that is gone."""
 
 
 class Reel:
@@ -110,7 +110,7 @@ class Reel:
             following = self._following(number)
             shown = following if after and following is not None else before
             image = self._kept(self._pictures, _PICTURES_KEPT, shown.image, lambda: self._picture(shown.image))
-            return View(number, event, before, following, image, image is None and shown.image is not None)
+            return View(number, event, before, following, image, self._lost(shown.image) if image is None else "")
 
     def _following(self, number: int) -> Observation | None:
         if number + 1 >= len(self.lines):
@@ -130,6 +130,12 @@ class Reel:
     def _picture(self, sha256: str | None) -> bytes | None:
         blob = self.store.blob(sha256) if sha256 else None
         return blob.data if blob else None
+
+    def _lost(self, sha256: str | None) -> str:
+        if sha256 is None:
+            return ""
+        linked = self.store.links(sha256)
+        return "its linked picture is gone or has changed" if linked else "its picture is not in this file"
 
     def _kept(self, kept: OrderedDict[Hashable, T], most: int, key: Hashable, make: Callable[[], T]) -> T:
         """What was read lately is read once."""

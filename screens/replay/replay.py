@@ -206,7 +206,7 @@ class ReplayScreen(DebugReplay):
             place = "the end" if ended else f"step {view.number + 1}"
             words = {"sheet": place.capitalize(), "tree": f"UI tree at {place}"}
             self.query_one("#sheet").border_title = words[self._shown]
-            state += "   its picture is not in this file" if view.lost else ""
+            state += f"   {view.lost}" if view.lost else ""
         self.query_one("#replay-state", Static).update(state, layout=False)
 
     # -- verbs -----------------------------------------------------------------------------------------------

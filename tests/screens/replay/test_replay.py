@@ -229,6 +229,21 @@ async def test_a_picture_that_was_left_out_is_said_to_be_missing(store: Store, u
             assert "Wonton noodles" in painted(app)  # the tree is still there
 
 
+async def test_a_linked_picture_that_is_gone_is_said_to_be(store: Store, until: Until, tmp_path: Path) -> None:
+    whole = whole_run()
+    shots = {sha: tmp_path / f"{sha}.png" for sha in whole.images}
+    for sha, path in shots.items():
+        path.write_bytes(whole.images[sha].data)
+    images = {sha: blob._replace(path=str(shots[sha])) for sha, blob in whole.images.items()}
+    store.import_each([whole._replace(images=images)], link=True)
+    for path in shots.values():
+        path.unlink()
+    app = replay(store, WHOLE)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: at(app, "Step 1") and "its linked picture is gone" in painted(app))
+        assert "Wonton noodles" in painted(app)  # the tree is still there
+
+
 def test_a_place_is_read_by_itself_however_long_the_run(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     store.import_run(long_run(300))
     reel = Reel(store, LONG)
