@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib import import_module
-from typing import Literal, NamedTuple, TypeVar
+from typing import Any, Literal, NamedTuple, TypeVar
 
 import msgspec
 
@@ -60,10 +60,14 @@ DEFAULTS = Terms()
 
 
 class Context(NamedTuple):
-    """What a group's numbers are measured against: `gold` are the demonstrations of each task, from all groups."""
+    """What a group's numbers are measured against: `gold` are the demonstrations of each task, from all groups.
+
+    `ready` keeps what several papers work out of the same runs, by its name, so that it is worked out once.
+    """
 
     gold: Mapping[str, Sequence[Case]]
     terms: Terms = DEFAULTS
+    ready: dict[str, Any] | None = None
 
 
 Measure = Callable[[Sequence[Case], Context], list[Number]]
@@ -86,7 +90,7 @@ def context_of(cases: Iterable[Case], terms: Terms = DEFAULTS) -> Context:
     for case in cases:
         if case.gold:
             gold.setdefault(case.task.id, []).append(case)
-    return Context(gold, terms)
+    return Context(gold, terms, {})
 
 
 class Tally:

@@ -42,7 +42,7 @@ def measure(cases: Sequence[Case], context: Context) -> list[Number]:
     EM and TM are over all steps of the demonstrations together; the others are means over runs. Where the steps of
     a run's demonstration are not reached, they count as not matched.
     """
-    with_gold = Demonstrations()
+    with_gold = Demonstrations.of(context)
     runs = [_judged(case, context, with_gold) for case in cases]
     numbers = [*_main(runs, ""), *_variants(runs, "")]
     if any(run.judged for run in runs):

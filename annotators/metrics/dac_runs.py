@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from annotators.metrics import Context
 from annotators.metrics.dac_acts import Act, Shown, done, matches, screen, shown, typed, types
 from annotators.metrics.dac_sequences import longest_stretch, prefix, subsequence, w_lcs
 from lab.case import Case
@@ -20,7 +21,7 @@ class Against(NamedTuple):
     Steps pair by their place: that is offline evaluation, where the agent sees each demonstrated screen (3.1). What
     comes after the demonstration's last step has no pair and is in none of these. `common` and `places` are the longest
     common subsequence and the sum of its places; `kept` are the indices, in the demonstration, of the steps without
-    its slips.
+    its slips; `prefix` and `stretch` are how many exact steps there are in a row, from the first on and at most.
     """
 
     gold: Case
@@ -30,6 +31,8 @@ class Against(NamedTuple):
     common: int
     places: int
     kept: Sequence[int]
+    prefix: int
+    stretch: int
 
     @property
     def steps(self) -> int:
@@ -44,16 +47,8 @@ class Against(NamedTuple):
         return sum(self.typed) / self.steps
 
     @property
-    def prefix(self) -> int:
-        return prefix(self.exact)
-
-    @property
     def gp(self) -> float:
         return self.prefix / self.steps
-
-    @property
-    def stretch(self) -> int:
-        return longest_stretch(self.exact)
 
     @property
     def w_lcs(self) -> float:
@@ -80,14 +75,20 @@ class Judged(NamedTuple):
 
 
 class Demonstrations:
-    """Demonstrations, each made ready for comparing once."""
+    """Demonstrations, each made ready for comparing once, and each run laid beside each of them once."""
 
     def __init__(self) -> None:
         self._ready: dict[tuple[str, object], list[Shown]] = {}
+        self._laid: dict[tuple[str, str], tuple[Case, Against]] = {}
+
+    @classmethod
+    def of(cls, context: Context) -> Demonstrations:
+        """Those of a context, which all papers and groups share."""
+        return cls() if context.ready is None else context.ready.setdefault("demonstrations", cls())
 
     def judge(self, case: Case, golds: Sequence[Case]) -> Judged:
         """The run against each of these, which must have a step that is no slip."""
-        all_of = [self._against(case, gold) for gold in golds]
+        all_of = [self.against(case, gold) for gold in golds]
         if len(all_of) == 1:
             return Judged(case, *all_of * 4)
         return Judged(
@@ -98,10 +99,14 @@ class Demonstrations:
             w_lcs=max(all_of, key=lambda one: one.w_lcs),
         )
 
-    def common(self, case: Case, gold: Case) -> tuple[int, int]:
-        """How many of a demonstration's steps are in the run in their order, and how many it has."""
-        right, acts = self._pair(case, gold)
-        return subsequence(matches(right, acts), len(acts))[0], len(right)
+    def against(self, case: Case, gold: Case) -> Against:
+        """The run laid beside a demonstration, which must have a step that is no slip."""
+        before, laid = self._laid.get((case.id, gold.id), (None, None))
+        if before is case and laid is not None and laid.gold is gold:
+            return laid
+        laid = self._against(case, gold)
+        self._laid[case.id, gold.id] = case, laid
+        return laid
 
     def _pair(self, case: Case, gold: Case) -> tuple[list[Shown], list[Act]]:
         size = screen(gold)
@@ -115,14 +120,17 @@ class Demonstrations:
         right, acts = self._pair(case, gold)
         found = matches(right, acts)
         common, places = subsequence(found, len(acts))
+        exact = [index in places for index, places in enumerate(found)]
         return Against(
             gold,
             types(right),
-            [index in places for index, places in enumerate(found)],
+            exact,
             [*map(typed, right, acts), *[False] * (len(right) - len(acts))],
             common,
             places,
             [index for index, step in enumerate(gold.steps) if not step.slip],
+            prefix(exact),
+            longest_stretch(exact),
         )
 
 
@@ -136,8 +144,12 @@ def of_task(case: Case, golds: Sequence[Case]) -> list[Case]:
 
     A task is known by its id, and where another source names it so, by its words as well, if it has any.
     """
-    words = _words(case)
-    return [gold for gold in golds if _source(gold) == _source(case) or _words(gold) in (words, "") or not words]
+    source = _source(case)
+    return [gold for gold in golds if _source(gold) == source or _alike(_words(gold), _words(case))]
+
+
+def _alike(one: str, other: str) -> bool:
+    return one == other or not one or not other
 
 
 def _source(case: Case) -> str:

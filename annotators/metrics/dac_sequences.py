@@ -16,7 +16,8 @@ def longest_stretch(right: Iterable[bool]) -> int:
     longest = length = 0
     for one in right:
         length = length + 1 if one else 0
-        longest = max(longest, length)
+        if length > longest:
+            longest = length
     return longest
 
 

@@ -26,7 +26,7 @@ def measure(cases: Sequence[Case], context: Context) -> list[Number]:
 
     A change above 0 is better of APR and PPR, and worse of CT and CPT.
     """
-    ready = Demonstrations()
+    ready = Demonstrations.of(context)
     runs = [valued(case, context, ready) for case in cases]
     numbers = list(_numbers(runs, ""))
     for trait in TRAITS:

@@ -115,7 +115,8 @@ def _shown(case: Case, golds: Sequence[Case], ready: Demonstrations) -> Value:
     """TCR: the share of a demonstration's actions that the run took in their order; of several the best."""
     if not golds:
         return UNSHOWN
-    return max(common / steps for common, steps in (ready.common(case, gold) for gold in golds))
+    laid = [ready.against(case, gold) for gold in golds]
+    return max(one.common / one.steps for one in laid)
 
 
 def _seconds(case: Case) -> Value:

@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
-from annotators.metrics import Number, context_of
+from annotators.metrics import Context, Number, context_of
 from annotators.metrics.dac import measure
 from annotators.metrics.dac_acts import done, shown
+from annotators.metrics.dac_runs import Demonstrations
 from lab.case import Case, CaseStep
 from lab.design.revision import Design
 from lab.design.soundness import problems
@@ -143,6 +144,18 @@ def test_tasks_of_two_sources_that_share_a_number_are_two_tasks() -> None:
     assert numbers(golds[0], case("r", "ab", silent))["EM", ""].value == 1
 
 
+def test_a_run_is_laid_beside_a_demonstration_once_and_again_where_it_has_changed() -> None:
+    gold, right, wrong = case("g", "ab", who="human"), case("r", "ab"), case("r", "zz")
+    context = context_of([gold, right])
+    first = Demonstrations.of(context).against(right, gold)
+    assert Demonstrations.of(context).against(right, gold) is first
+    assert Demonstrations.of(context).against(wrong, gold).em == 0
+    assert Demonstrations.of(context).against(right, gold).em == 1
+    bare = Context({"t": [gold]})
+    assert Demonstrations.of(bare).against(right, gold) == first
+    assert [one.value for one in measure([right], bare)] == [one.value for one in measure([right], context)]
+
+
 def test_any_accepted_action_is_right() -> None:
     gold = case("g", "", who="human", acts=[CaseStep(A, A), CaseStep(B, B, accepted=(C, Action("wait")))])
     found = numbers(gold, case("r1", "ac"), case("r2", "aw"), case("r3", "ad"))
@@ -171,7 +184,10 @@ def test_runs_without_a_demonstration_are_left_out_and_counted() -> None:
         empty,
         case("y", "a", task("empty")),
     )
-    assert dict(found["SR", ""].left_out) == {"demonstrated by a person": 2, "of a task that nobody has demonstrated": 2}
+    assert dict(found["SR", ""].left_out) == {
+        "demonstrated by a person": 2,
+        "of a task that nobody has demonstrated": 2,
+    }
     nothing = numbers(case("r", "ab"))
     assert all(one.value is None and one.undefined for one in nothing.values())
     assert nothing["EM", ""].undefined == "no agent's run here is of a task that a person has demonstrated"
