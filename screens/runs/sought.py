@@ -128,6 +128,8 @@ def _number(name: str, sign: str, value: str) -> Fits:
         return lambda it, cost: (of(it, cost) is None) is wanted
     try:
         number = float(value)
+        if number != number:
+            raise ValueError
     except ValueError:
         said = f"{plain(value)!r} is no number" if value else "a number is missing"
         raise LabError("Filter", f"{said} after {name}{sign}", f"{name}:none finds what is not known.") from None

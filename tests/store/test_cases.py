@@ -154,3 +154,7 @@ def test_a_newer_event_is_refused(store: Store) -> None:
             db.execute("UPDATE event SET body = json_insert(body, '$.v', 99)")
     with pytest.raises(LabError, match="newer hitlab"):
         list(store.cases())
+    with sqlite3.connect(store.path) as db:  # also where it says what this program cannot read
+        db.execute("UPDATE event SET body = json_set(body, '$.attempt', 'first')")
+    with pytest.raises(LabError, match="newer hitlab"):
+        list(store.cases())

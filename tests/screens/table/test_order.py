@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lab.errors import LabError
-from screens.describe import mean_words
+from screens.describe import mean_words, status_words
 from screens.runs.columns import COLUMNS, group_row, heading, run_row, shown
 from screens.runs.order import GROUPS, SORTS, Lined, Order, arrange, column, group_of
 from screens.runs.rows import Cost, Entry, entry
@@ -96,6 +96,7 @@ def test_words_and_fields_find(entries: list[Entry], text: str, ids: str) -> Non
         ("agnt:qwen", "there is no field 'agnt'"),
         ("\x1bagnt:qwen foo\x1b:x b:[red]", "there is no field"),
         ("score<abc", "'abc' is no number after score<"),
+        ("steps:nan", "'nan' is no number after steps:"),
         ("score<", "a number is missing after score<"),
         ("score<none", "'none' is no number"),
         ("status:lost", "there is no status 'lost'"),
@@ -187,3 +188,23 @@ def test_every_row_is_as_wide_as_the_table(entries: list[Entry], width: int) -> 
         group = group_of(it.run.agent, [it])
         assert wide(group_row(group, width)) == wide(heading(width, Order(group="agent")))
     assert set(shown(width)) <= set(COLUMNS)
+
+
+@pytest.mark.parametrize(
+    ("width", "by", "there"), [(116, "persona", True), (76, "seconds", True), (60, "started", False)]
+)
+def test_what_runs_are_sorted_by_is_seen_where_it_finds_room(
+    entries: list[Entry], width: int, by: str, there: bool
+) -> None:
+    assert by not in shown(width)
+    assert (by in shown(width, by)) is there
+    titles = dict(heading(width, Order(by)))
+    assert (by in titles) is there
+    for it in entries:
+        cells = dict(run_row(it, None, width, by))
+        assert list(cells) == list(titles)
+        assert sum(map(len, cells.values())) == sum(map(len, titles.values())) == width
+
+
+def test_a_run_that_stopped_is_not_said_to_have_been_stopped_by_somebody() -> None:
+    assert status_words("stopped") == "stopped"
