@@ -14,6 +14,7 @@ from annotators.metrics import Number
 from annotators.metrics.measured import Group
 from lab.output import print_json, say
 from lab.plain import plain
+from lab.rounded import rounded
 from lab.tables import print_table
 from store.formats.tables.csv_writer import harmless, line
 
@@ -125,14 +126,14 @@ def _value(number: Number) -> str:
     size = abs(value)
     match number.unit:
         case "share":
-            return f"{sign}{100 * size:.1f} {'points' if change else '%'}"
+            return f"{sign}{rounded(size, 1, 100)} {'points' if change else '%'}"
         case "seconds":
-            return f"{sign}{size:,.1f} s"
+            return f"{sign}{rounded(size, 1)} s"
         case "usd":
             return f"{sign}${_cents(size)}"
         case "count":
-            return f"{sign}{size:,.0f}" if size == int(size) else f"{sign}{size:,.2f}"
-    return f"{sign}{size:,.3f}"
+            return f"{sign}{rounded(size, 0 if size == int(size) else 2)}"
+    return f"{sign}{rounded(size, 3)}"
 
 
 def _cents(size: float) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -170,7 +171,7 @@ def test_of_demonstrations_alone_it_is_said_that_they_are_left_out(
     [
         ("SR", "share", 1 / 3, "33.3 %"), ("ΔAPR", "share", 0.125, "+12.5 points"),
         ("ΔAPR", "share", 0.0, "0.0 points"),
-        ("CT", "seconds", 123456.78, "123,456.8 s"), ("ΔCT", "seconds", -3.25, "-3.2 s"),
+        ("CT", "seconds", 123456.78, "123,456.8 s"), ("ΔCT", "seconds", -3.25, "-3.3 s"),
         ("CPT", "usd", 0.0, "$0.0000"), ("CPT", "usd", 0.0125, "$0.0125"), ("CPT", "usd", 0.000042, "$0.000042"),
         ("ΔCPT", "usd", -0.004, "-$0.0040"), ("ΔCPT", "usd", 1e-9, "+$0.0000000010"),
         ("CPT", "usd", 1234.5, "$1,234.5000"),
@@ -278,3 +279,20 @@ def test_a_case_knows_its_verdicts_by_name() -> None:
     assert case.verdict("sr") == Verdict("sr", 2)
     assert case.verdict("none") is None
     assert case.gold
+
+
+def test_the_papers_share_of_right_guesses_is_told_as_the_paper_tells_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """FingerTip-20K 5.2: people guessed 121 of 400 intents, 30.25 %, which the paper prints as 30.3."""
+    guess = Task("lunch", "proactive", traits={"intent": "order lunch"})
+    marks = tmp_path / "marks.jsonl"
+    with Store.open(tmp_path / "lab.db") as store, marks.open("w", encoding="utf-8") as lines:
+        for number in range(400):
+            id = f"{number:032x}"
+            answer = Step(index=0, proposed=Proposed(Action("answer", text="lunch")), ms=1.0)
+            events: list[AnyEvent] = [Started(trace=id, task=guess, agent=Actor("human", "A7"), ms=0.0), answer]
+            store.import_run(Imported(numbered([*events, Ended(status="completed", ms=2.0)]), {}, []))
+            lines.write(json.dumps({"run": id, "marks": {"sr1": float(number < 121)}}) + "\n")
+    table = out(capsys, "--db", str(tmp_path / "lab.db"), "--paper", "fingertip", "--marks", str(marks))
+    assert re.search(r"SR1 +all +30\.3 % +400 runs", table)
