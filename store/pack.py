@@ -24,9 +24,9 @@ def pack(path: Path, out: Path, *, images: bool, embed: bool = False) -> None:
 
     Linked pictures are linked in the copy, too; with `embed`, those that can be read stand in it.
     """
-    if out.exists():
+    if out.exists() or out.is_symlink():
         raise LabError(named(out), "is there already; nothing was packed.", "Name a new file.")
-    part = out.with_name(out.name + ".part")
+    part = out.with_name(f".{out.name}.part-{os.getpid()}")
     try:
         _remove(part)
         with told(out):
@@ -43,8 +43,11 @@ def pack(path: Path, out: Path, *, images: bool, embed: bool = False) -> None:
 
 
 def _remove(part: Path) -> None:
-    if part.exists():  # a read-only file system refuses to remove even what is not there
-        part.unlink()
+    """Takes away a copy that is not whole, and what SQLite leaves beside it where the disk is full."""
+    for ending in ("", "-journal", "-wal", "-shm"):
+        file = part.with_name(part.name + ending)
+        if file.exists():  # a read-only file system refuses to remove even what is not there
+            file.unlink()
 
 
 def _copy_all(path: Path, part: Path, *, embed: bool) -> None:

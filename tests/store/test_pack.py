@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sqlite3
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -66,3 +68,40 @@ def test_packing_into_a_missing_folder_gets_a_sentence(store: Store, tmp_path: P
     for images in (True, False):
         with pytest.raises(LabError, match="is not there"):
             store.pack(tmp_path / "no" / "out.db", images=images)
+
+
+def test_what_stands_beside_a_copy_is_left_as_it_is(store: Store, tmp_path: Path) -> None:
+    fill(store)
+    (tmp_path / "out.db.part").write_text("mine")
+    (tmp_path / "link.db").symlink_to("nowhere")
+    store.pack(tmp_path / "out.db")
+    with pytest.raises(LabError, match="is there already"):
+        store.pack(tmp_path / "link.db")
+    assert (tmp_path / "out.db.part").read_text() == "mine"
+    assert (tmp_path / "link.db").is_symlink()
+
+
+FULL = """
+import resource, sys
+from pathlib import Path
+from lab.errors import LabError
+from store.store import Store
+with Store.open(Path(sys.argv[1]), readonly=True) as store:
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
+    try:
+        store.pack(Path(sys.argv[2]), images=sys.argv[3] == "True")
+    except LabError as error:
+        print(error.sentence)
+"""
+
+
+@pytest.mark.parametrize("images", [True, False])
+def test_a_disk_that_is_full_leaves_nothing_of_a_copy(store: Store, tmp_path: Path, images: bool) -> None:
+    fill(store)
+    with store._writing() as db:
+        db.execute("INSERT INTO blob VALUES ('x', 'application/json', 200000, ?)", (bytes(200_000),))
+    (tmp_path / "out").mkdir()
+    command = [sys.executable, "-c", FULL, str(store.path), str(tmp_path / "out" / "copy.db"), str(images)]
+    done = subprocess.run(command, cwd=Path(__file__).parents[2], capture_output=True, text=True, check=True)
+    assert "the disk is full" in done.stdout
+    assert list((tmp_path / "out").iterdir()) == []
