@@ -127,6 +127,15 @@ class UiTree(msgspec.Struct, frozen=True, omit_defaults=True):
         """The nodes under a pixel, the topmost and smallest first."""
         return [node for node in self.nodes() if node.bounds.holds(x, y)][::-1]
 
+    def label_at(self, x: int, y: int) -> str:
+        """The label on top under a pixel; not that of a whole page laid over something labelled that takes the tap."""
+        labelled = [node for node in self.at(x, y) if node.label.strip()]
+        for above, node in enumerate(labelled):
+            inner = (below for below in labelled[above + 1 :] if below.clickable and below.bounds != node.bounds)
+            if node.clickable or not any(below.bounds.cut(node.bounds) == below.bounds for below in inner):
+                return node.label
+        return ""
+
     def target(self, node: Node) -> Node:
         """The clickable node that a tap on `node` would reach: itself, or the smallest clickable one around it."""
         if node.clickable:

@@ -21,7 +21,7 @@ _SIMPLE = {
 }
 _STATUS = {
     "completed": "completed",
-    "stopped": "stopped by a person",
+    "stopped": "stopped",
     "failed": "failed",
     "budget": "out of steps",
     "open": "open",
@@ -38,10 +38,9 @@ def target_name(tree: UiTree | None, at: Point | None) -> str:
     """What is under a pixel, as a person would call it: a label there, else one inside it, else its id; or empty."""
     if tree is None or at is None:
         return ""
+    if named := tree.label_at(*at):
+        return one_line(named, 60)
     under = tree.at(*at)
-    for node in under:
-        if node.label.strip():
-            return one_line(node.label, 60)
     for node in under:
         inside = next((below.label for below in node.walk() if below.label.strip()), "") if node.clickable else ""
         if inside:

@@ -37,7 +37,9 @@ def tell_run(trace: Trace, db: str, verdicts: list[Verdict] | None = None) -> No
     for name, held in trace.ended.checks if trace.ended else ():
         say(f"        {'✓' if held else '✗'} {name}")
     for verdict in verdicts or []:
-        say(f"source  {verdict.name}: {verdict.value}" + (f" ({verdict.reason})" if verdict.reason else ""))
+        if verdict.value is not None or verdict.reason:
+            value = "" if verdict.value is None else f" {verdict.value}"
+            say(f"source  {verdict.name}:{value}" + (f" ({verdict.reason})" if verdict.reason else ""))
     if made is not None:
         say(f"shown   {outcome_words(made)}")
         for line in demonstration_words(made).splitlines():
@@ -105,7 +107,7 @@ def _target(action: Action, step: Step | None) -> str:
     tree = step.before.tree if step else None
     if tree is None or action.at is None:
         return ""
-    label = next((node.label for node in tree.at(*action.at) if node.label), "")
+    label = tree.label_at(*action.at)
     return f'"{label}" ' if label else ""
 
 

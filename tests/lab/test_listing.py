@@ -9,6 +9,9 @@ from typing import Any
 import pytest
 
 from lab.cli import main
+from lab.commands.telling import tell_run
+from lab.records import Verdict
+from lab.trace import fold
 from store.store import Store
 from tests.screens.compare.made import ONE, OTHER, THIRD, bare, one, other
 from tests.screens.table.made import RUNS, made
@@ -147,3 +150,15 @@ def test_two_models_at_one_task_of_the_samples(tmp_path: Path, capsysbinary: pyt
     steps = [pair for pair in compared["pairs"] if not pair["end"]]
     assert [pair["left"] for pair in steps if pair["left"]] == list(range(1, runs[0]["steps"] + 1))
     assert [pair["right"] for pair in steps if pair["right"]] == list(range(1, runs[1]["steps"] + 1))
+
+
+def test_what_a_source_says_without_a_value_is_no_verdict_of_none(capsysbinary: pytest.CaptureFixture[bytes]) -> None:
+    trace = fold(event for event in one().events)
+    tell_run(
+        trace, "x.db", [Verdict("source", extra={"left_out": 1}), Verdict("judge", 0.0), Verdict("irr", None, "no")]
+    )
+    told = capsysbinary.readouterr().out.decode()
+    assert [line for line in told.splitlines() if line.startswith("source")] == [
+        "source  judge: 0.0",
+        "source  irr: (no)",
+    ]

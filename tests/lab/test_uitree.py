@@ -88,3 +88,16 @@ def test_nodes_are_found_by_text_id_description_and_place() -> None:
     assert tree.at(10, 10)[0] == icon
     assert tree.at(20, 20)[0] == button
     assert tree.target(icon) == button
+
+
+def test_the_label_under_a_touch_is_not_that_of_a_page_laid_over_all_its_icons() -> None:
+    """A launcher draws its labelled page after its icons; Nexus Launcher's dumps are like this."""
+    icon = Node(Bounds(10, 10, 20, 20), text="Settings", clickable=True)
+    page = Node(Bounds(0, 0, 100, 100), desc="Home")
+    tree = UiTree((Node(Bounds(0, 0, 100, 100), children=(icon, page)),))
+    assert tree.label_at(15, 15) == "Settings"
+    assert tree.label_at(50, 50) == "Home"
+    row = Node(Bounds(0, 0, 100, 20), desc="Row", clickable=True, children=(Node(Bounds(5, 5, 50, 15), text="Wi-Fi"),))
+    assert UiTree((row,)).label_at(10, 10) == "Wi-Fi"
+    assert UiTree((row,)).label_at(80, 10) == "Row"
+    assert UiTree((Node(Bounds(0, 0, 9, 9)),)).label_at(1, 1) == ""
