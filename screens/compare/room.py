@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 WIDE = 120
 """Columns from which the phones stand beside the list."""
 NAMES = ("left", "right")
+_JOINTS = 24
+"""Columns of the two lines above the keys that go to what stands between their words, and to where they break."""
 
 
 class CompareScreen(Screen[None]):
@@ -96,6 +98,8 @@ class CompareScreen(Screen[None]):
 
     def on_resize(self) -> None:
         self.call_after_refresh(self._take_room)
+        if self.compared is not None and self.compared.pairs:
+            self._tell()
 
     def _take_room(self) -> None:
         phoneless = self.size.width < WIDE
@@ -250,7 +254,8 @@ class CompareScreen(Screen[None]):
             words = f"the same in both   n: the next of {len(starts)} differences"
         else:
             which = "the first difference" if place == compared.first else f"difference {count} of {len(starts)}"
-            words = f"{which}:  {'  /  '.join(compared.words(place))}"
+            room = 2 * (self.size.width - 2) - len(which) - _JOINTS
+            words = f"{which}:  {'  /  '.join(shared(compared.words(place), room))}"
         self._say("compare-state", words)
         self.pairs.border_title = f"Steps  {place + 1}/{len(compared.pairs)}"
         self.pairs.border_subtitle = f"Enter: replay left   {len(starts)} difference{'' if len(starts) == 1 else 's'}"
@@ -316,3 +321,12 @@ class CompareScreen(Screen[None]):
             self.app.action_hide_help_panel()
         else:
             raise SkipAction  # the app's own: to where one came from
+
+
+def shared(words: tuple[str, str], room: int) -> tuple[str, str]:
+    """Both sides' words in so many columns: what one leaves the other has, and what is too long is cut."""
+    left, right = (Content(side).cell_length for side in words)
+    half = room // 2
+    most = max(half, room - right), max(half, room - left)
+    cut = [Content(side).truncate(max(8, width), ellipsis=True).plain for side, width in zip(words, most, strict=True)]
+    return cut[0], cut[1]

@@ -44,6 +44,8 @@ COLUMNS: dict[str, Column] = {
     "seconds": Column("time", 12, 156, right=True),
     "started": Column("started", 16, 172, gap=2),
 }
+_LEAST_TASK = 10
+"""Columns that a task keeps."""
 COSTS = ("tokens", "cost", "seconds")
 _GROUP = {
     "runs": Column("runs", 6, 0, right=True),
@@ -59,15 +61,19 @@ _VALUES: dict[str, Callable[[Entry], str]] = {
     "source": lambda it: one_line(it.run.source or "-"),
     "steps": lambda it: str(it.run.steps),
     "asks": lambda it: str(it.run.asks) if it.run.asks else "-",
-    "status": lambda it: _status(it.run.status, it.run.status == "open" and it.run.asks > it.run.replies),
+    "status": lambda it: status_words(it.run.status, it.run.status == "open" and it.run.asks > it.run.replies),
     "score": lambda it: score_words(it.run.score),
     "started": lambda it: when(it.run.started) or "-",
 }
 
 
-def shown(width: int) -> dict[str, Column]:
-    """The columns of runs in a table of that width."""
-    return {name: column.at(width) for name, column in COLUMNS.items() if width >= column.least}
+def shown(width: int, by: str = "") -> dict[str, Column]:
+    """The columns of runs in a table of that width; that which they are sorted `by` also where it is narrower."""
+    columns = {name: column.at(width) for name, column in COLUMNS.items() if width >= column.least or name == by}
+    taken = sum(column.width + column.gap for column in columns.values())
+    if by in columns and width < COLUMNS[by].least and width - taken < _LEAST_TASK:
+        del columns[by]
+    return columns
 
 
 def heading(width: int, order: Order) -> list[tuple[str, str]]:
@@ -75,15 +81,15 @@ def heading(width: int, order: Order) -> list[tuple[str, str]]:
     if order.group:
         columns = {name: column for name, column in _GROUP.items() if width >= column.least}
         return _row(width, columns, order.group, {name: column.title for name, column in columns.items()})
-    columns = shown(width)
+    columns = shown(width, order.by)
     way = "▼" if order.down else "▲"
     titles = {name: column.title + (way if name == order.by else "") for name, column in columns.items()}
     return _row(width, columns, "task" + (way if order.by == "task" else ""), titles)
 
 
-def run_row(it: Entry, cost: Cost | None, width: int) -> list[tuple[str, str]]:
-    """A run's cells by name, as wide together as the table."""
-    columns = shown(width)
+def run_row(it: Entry, cost: Cost | None, width: int, by: str = "") -> list[tuple[str, str]]:
+    """A run's cells by name, as wide together as the table, which is sorted `by` a column."""
+    columns = shown(width, by)
     values = {name: _cost(name, cost) if name in COSTS else _VALUES[name](it) for name in columns}
     return _row(width, columns, one_line(it.name), values)
 
@@ -115,14 +121,9 @@ def group_row(group: Group, width: int) -> list[tuple[str, str]]:
         "n": f"{group.n:,}",
         "missing": f"{group.missing:,}" if group.missing else "-",
         "steps": f"{group.steps:.1f}",
-        "statuses": ", ".join(f"{count:,} {_status(status)}" for status, count in group.statuses),
+        "statuses": ", ".join(f"{count:,} {status_words(status)}" for status, count in group.statuses),
     }
     return _row(width, columns, one_line(group.name) or "(empty)", values)
-
-
-def _status(status: str, waits: bool = False) -> str:
-    """As everywhere, but in one short column it goes without saying who stopped a run."""
-    return status if status == "stopped" else status_words(status, waits)
 
 
 def _cost(name: str, cost: Cost | None) -> str:

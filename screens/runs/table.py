@@ -93,7 +93,8 @@ Every run of the file. **Enter** plays the run back, or opens and closes a group
         run = line.entry.run
         width -= _SIGN
         by = self.order.group
-        cells = member_row(line.entry, by, width) if by else run_row(line.entry, self.costs.get(run.id), width)
+        cost = self.costs.get(run.id)
+        cells = member_row(line.entry, by, width) if by else run_row(line.entry, cost, width, self.order.by)
         sign = "◆ " if run.id == self.marked else "  "
         return Content.assemble((sign, "bold $text-accent"), *_styled(cells, "", loud=run.status == "open"))
 
@@ -111,7 +112,7 @@ Every run of the file. **Enter** plays the run back, or opens and closes a group
     def look(self) -> None:
         """Tells which runs are in sight whose cost is to be read."""
         width = self.scrollable_content_region.width - _SIGN
-        if self.order.group or not any(name in shown(width) for name in COSTS):
+        if self.order.group or not any(name in shown(width, self.order.by) for name in COSTS):
             return
         top = round(self.scroll_offset.y)
         lines = self.arranged.lines[top : top + max(1, self.size.height)]

@@ -6,14 +6,16 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
+from textual.binding import Binding
 
 from lab.records import Imported, numbered
 from lab.settings import Settings
 from lab.task import Actor, Task
 from lab.trace import Ended, Started
 from screens.app import LabApp
+from screens.compare.keys import KEYS
 from screens.compare.pairs import Pairs
-from screens.compare.room import CompareScreen
+from screens.compare.room import CompareScreen, shared
 from screens.compare.sides import compare, sign_of
 from screens.phone.mirror import Mirror
 from screens.replay.replay import ReplayScreen
@@ -24,6 +26,9 @@ from tests.screens.compare.made import ONE, OTHER, THIRD, bare, one, other
 from tests.screens.resting import rests
 from tests.screens.runs import painted
 
+BESIDE_NO_PHONE = (110, 40)
+"""Where the list stands alone: what is not about the phones need not paint them."""
+ACTIONS = {binding.key: binding.action for binding in KEYS if isinstance(binding, Binding)}
 Until = Callable[..., Awaitable[None]]
 
 
@@ -83,6 +88,13 @@ def test_a_run_beside_itself_is_the_same_and_an_open_one_has_no_end(filled: Stor
     assert beside.right.facts == "no score   open   2 steps"
 
 
+def test_long_words_of_one_run_leave_room_for_the_other() -> None:
+    assert shared(("ask a", "ask b"), 40) == ("ask a", "ask b")
+    assert shared(("x" * 90, "back"), 40) == ("x" * 35 + "…", "back")
+    assert shared(("back", "x" * 90), 40) == ("back", "x" * 35 + "…")
+    assert shared(("x" * 90, "界" * 90), 40) == ("x" * 19 + "…", "界" * 9 + " …")
+
+
 async def test_it_opens_at_the_first_difference_and_says_it(filled: Store, until: Until) -> None:
     app = Compare(filled)
     async with app.run_test(size=(120, 40)) as pilot:
@@ -107,7 +119,7 @@ async def test_it_opens_at_the_first_difference_and_says_it(filled: Store, until
 
 async def test_keys_go_through_the_differences_and_the_sides_stay_apart(filled: Store, until: Until) -> None:
     app = Compare(filled)
-    async with app.run_test(size=(120, 40), notifications=True) as pilot:
+    async with app.run_test(size=BESIDE_NO_PHONE, notifications=True) as pilot:
         await until(pilot, lambda: ready(app) and "Steps  2/8" in painted(app))
         await pilot.press("n")
         await until(
@@ -135,15 +147,16 @@ async def test_keys_go_through_the_differences_and_the_sides_stay_apart(filled: 
 
 async def test_either_run_is_replayed_at_its_step_and_escape_comes_back(filled: Store, until: Until) -> None:
     app = Compare(filled)
-    async with app.run_test(size=(120, 40)) as pilot:
+    async with app.run_test(size=BESIDE_NO_PHONE) as pilot:
         await until(pilot, lambda: ready(app) and "Steps  2/8" in painted(app))
         for _ in range(2):
             await pilot.press("j")
-        for key, title in (("enter", "Steps  3/6"), ("r", "Steps  4/7"), ("v", "Steps  3/6")):
+        for key, title in (("enter", "Steps  3/6"), ("r", "Steps  4/7")):
             await pilot.press(key)
             await until(pilot, lambda title=title: isinstance(app.screen, ReplayScreen) and title in painted(app))
             await pilot.press("escape")
             await until(pilot, lambda: isinstance(app.screen, CompareScreen) and "Steps  4/8" in painted(app))
+        assert {"v": "replay(0)", "r,shift+enter": "replay(1)"}.items() <= ACTIONS.items()
         await pilot.press("escape")
         await until(pilot, lambda: isinstance(app.screen, RunsScreen))
 
@@ -178,7 +191,7 @@ async def test_a_run_without_steps_or_one_that_is_gone_is_said(filled: Store, un
     started = Started(trace="e", task=Task("t", "general", instruction="x"), agent=Actor("script", "a"))
     filled.import_run(Imported(numbered([started]), {}, []))
     app = Compare(filled, "e", "e")
-    async with app.run_test(size=(120, 40)) as pilot:
+    async with app.run_test(size=BESIDE_NO_PHONE) as pilot:
         await until(pilot, lambda: "Neither run has a step." in painted(app))
         for key in ("n", "p", "enter", "r", "d", "b", "s", "y", "end", "j"):
             await pilot.press(key)
@@ -205,7 +218,7 @@ async def test_a_run_with_an_end_and_no_step(filled: Store, until: Until) -> Non
     events = [Started(trace="f", task=task, agent=Actor("script", "a")), Ended(status="failed", reason="crashed")]
     filled.import_run(Imported(numbered(events), {}, []))  # type: ignore[arg-type]
     app = Compare(filled, "f", ONE)
-    async with app.run_test(size=(120, 40)) as pilot:
+    async with app.run_test(size=BESIDE_NO_PHONE) as pilot:
         await until(pilot, lambda: ready(app) and "Steps  1/7" in painted(app))
         await pilot.press("end")
         await until(pilot, lambda: ready(app) and "Left  the end" in painted(app))

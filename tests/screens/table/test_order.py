@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rich.cells import cell_len
 
 from lab.errors import LabError
 from screens.describe import mean_words, status_words
@@ -203,7 +204,7 @@ def test_what_runs_are_sorted_by_is_seen_where_it_finds_room(
     for it in entries:
         cells = dict(run_row(it, None, width, by))
         assert list(cells) == list(titles)
-        assert sum(map(len, cells.values())) == sum(map(len, titles.values())) == width
+        assert sum(map(cell_len, cells.values())) == sum(map(cell_len, titles.values())) == width
 
 
 def test_a_run_that_stopped_is_not_said_to_have_been_stopped_by_somebody() -> None:
