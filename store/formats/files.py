@@ -68,7 +68,9 @@ def unpacked(path: Path, *, most: int = MOST_JSON) -> bytes:
 
 
 def beginning(path: Path, count: int) -> bytes:
-    """The first `count` bytes of a file, unpacked where its name ends in `.gz`."""
+    """The first `count` bytes of a file, unpacked where its name ends in `.gz`; a pipe would be waited for for ever."""
+    if not path.is_file():
+        raise LabError(str(path), "is not a file")
     if path.suffix == ".gz":
         return next(_pieces(path, count), b"")
     try:

@@ -429,3 +429,9 @@ def test_what_memgui_benchs_judges_said_comes_in_with_the_run_and_their_copy_of_
     (run / "traj.json").unlink()
     alone = fold(one(tmp_path).events)
     assert (alone.source.format if alone.source else "", alone.task.id) == ("memgui", "001-Find")
+
+
+def test_a_traj_json_of_another_name_tells_of_the_keys_beside_its_run_nothing(tmp_path: Path) -> None:
+    value = {"0": {"tools": None, "traj": [step(1, act("finished"))]}, "termination": {"reason": "agent"}}
+    (tmp_path / "traj_backup_20260102_030405.json").write_text(json.dumps(value))
+    assert trace(tmp_path).status == "completed"

@@ -106,10 +106,10 @@ def _bundle(found: Found, known: Callable[[str], bool]) -> Iterator[Imported | K
     meta = value.get("_meta")
     model = escape_surrogates(re.sub(r"\.json(\.gz)?$", "", path.name))
     for name, held in value.items():
-        if name.startswith("_") or name == "token_usage":
+        if name.startswith("_") or name == "token_usage" or (name != "0" and "0" in value and not _is_run(held)):
             continue
         try:
-            if not isinstance(held, dict) or "traj" not in held:
+            if not _is_run(held):
                 raise LabError(str(path), f"field {name}: is no run")
         except LabError as error:
             yield Failed(f"{path}#{name}", error.sentence)
@@ -137,13 +137,17 @@ def _bundle(found: Found, known: Callable[[str], bool]) -> Iterator[Imported | K
                 yield Failed(f"{path}#{field}", error.sentence)
 
 
+def _is_run(held: Any) -> bool:
+    return isinstance(held, dict) and "traj" in held
+
+
 def _tries(held: dict[str, Any]) -> list[tuple[int, str, dict[str, Any]]]:
     """Each attempt at a task: its number, where it stands in its field, and what it holds.
 
     MemGUI-Bench's bundles hold every attempt in `attempts`, the best of them once more in the task's own fields.
     """
     tries = held.get("attempts")
-    if not isinstance(tries, list) or not tries or not all(isinstance(one, dict) and "traj" in one for one in tries):
+    if not isinstance(tries, list) or not tries or not all(_is_run(one) for one in tries):
         return [(1, "", held)]
     numbers = [as_count(one.get("attempt_num")) or i for i, one in enumerate(tries, 1)]
     return [(numbers[i], f".attempts[{i}]", one) for i, one in enumerate(tries)]

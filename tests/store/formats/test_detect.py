@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ import pytest
 
 from lab.cli import main
 from lab.options.keeping import FORMATS, WRITTEN
-from store.formats import Failed, Found, detect, formats, writers
+from store.formats import Failed, Found, detect, formats, read, writers
 from store.importing import import_paths
 from store.store import Store
 from tests.store.formats.fuzzing import laid
@@ -101,6 +102,14 @@ def test_what_macos_lays_beside_files_is_no_run_and_no_failure(tmp_path: Path) -
     laid(tmp_path / "in", {f"m/{name}": shadow for name in names})
     laid(tmp_path / "in", {"m/T/traj.json": run, "m/T/._traj.json": shadow, "__MACOSX/m/T/traj.json": shadow})
     assert owners(tmp_path / "in") == ["knowu"]
+
+
+@pytest.mark.parametrize(
+    "name", ["traj.json", "run.jsonl", "action.jsonl", "log.json", "trajectory.json", "T_0.pkl.gz"]
+)
+def test_a_pipe_is_never_waited_for(tmp_path: Path, name: str) -> None:
+    os.mkfifo(tmp_path / name)
+    assert all(isinstance(found, Failed) and "is not a file" in found.error for found in read(tmp_path))
 
 
 def test_a_folder_called_traj_and_another_programs_traj_json_are_passed_over(tmp_path: Path) -> None:
