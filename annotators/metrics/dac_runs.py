@@ -11,7 +11,7 @@ from annotators.metrics.dac_sequences import longest_stretch, prefix, subsequenc
 from lab.case import Case
 
 SHOWN = "demonstrated by a person"
-UNSHOWN = "of a task that nobody has demonstrated"
+UNSHOWN = "whose task nobody has demonstrated"
 """Why a run is in no number that needs a demonstration, such that it can follow a count."""
 
 

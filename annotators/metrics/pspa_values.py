@@ -90,7 +90,7 @@ def _hoped(case: Case) -> Steps:
 
 def _unrated(case: Case) -> str:
     if not case.task.tdg.nodes:
-        return "of a task without a graph"
+        return "whose task has no graph"
     return "not rated" if case.nodes is None else ""
 
 

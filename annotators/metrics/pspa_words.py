@@ -54,7 +54,7 @@ DEFINITIONS: Mapping[str, str] = {
         "later task may be another, here it is the same, so that only the agent has changed. With minus without "
         "experience: for each agent, task and person the mean with minus the mean without (3.2), as the task's trait "
         "`experience` tells, or else whether the agent keeps a memory, whose first attempt does not count where there "
-        f"are later ones. {_MORE}"
+        f"are later ones. Both runs of a pair must be in one group. {_MORE}"
     ),
     "ΔPPR": f"The change of PPR, both ways as ΔAPR. {_MORE}",
     "ΔCT": f"The change of CT, both ways as ΔAPR. {_LESS}",

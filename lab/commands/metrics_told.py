@@ -18,6 +18,7 @@ from lab.rounded import rounded
 from lab.tables import print_table
 from store.formats.tables.csv_writer import harmless, line
 
+_REST = "left out; note"
 TITLES = {
     "pspa": "PSPA-Bench",
     "dac": "DAC-Bench",
@@ -70,7 +71,7 @@ def _tell_paper(paper: str, numbers: list[Number]) -> None:
     there = [number for number in numbers if number.value is not None]
     say(f"\n{TITLES[paper]}")
     if there:
-        print_table(["metric", "of", "value", "n", "left out"], [_row(number) for number in there], wide="left out")
+        print_table(["metric", "of", "value", "n", _REST], [_row(number) for number in there], wide=_REST)
     reasons: dict[tuple[str, str, str], list[str]] = {}
     for number in numbers:
         if number.value is None:

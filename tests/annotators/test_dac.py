@@ -186,7 +186,7 @@ def test_runs_without_a_demonstration_are_left_out_and_counted() -> None:
     )
     assert dict(found["SR", ""].left_out) == {
         "demonstrated by a person": 2,
-        "of a task that nobody has demonstrated": 2,
+        "whose task nobody has demonstrated": 2,
     }
     nothing = numbers(case("r", "ab"))
     assert all(one.value is None and one.undefined for one in nothing.values())
@@ -278,7 +278,7 @@ def test_decisions_of_a_task_that_nobody_has_shown_are_counted() -> None:
     found = numbers(
         case("g", "ab", who="human"), case("1", "ab", Task("u", "general", instruction="x", branches=FORKS))
     )
-    assert found["Decision EM", ""].left_out == (("of a task that nobody has demonstrated", 3),)
+    assert found["Decision EM", ""].left_out == (("whose task nobody has demonstrated", 3),)
 
 
 def test_decisions_without_any_say_why() -> None:

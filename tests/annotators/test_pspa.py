@@ -192,7 +192,7 @@ def test_success_signal_and_both_completion_ratios() -> None:
     assert (found["Success Signal", ""].value, found["Success Signal", ""].n) == (1 / 2, 2)
     assert found["TCR", ""].value == (4 / 4 + 3 / 4) / 2
     assert found["TCR by nodes", ""].value == (3 / 3 + 1 / 3) / 2
-    assert dict(found["TCR", ""].left_out) == {"demonstrated by a person": 1, "of a task that nobody has demonstrated": 1}
+    assert dict(found["TCR", ""].left_out) == {"demonstrated by a person": 1, "whose task nobody has demonstrated": 1}
     assert found["APR", ""].left_out == (("demonstrated by a person", 1), ("not rated", 1))
 
 

@@ -130,9 +130,8 @@ def main() -> int:
             sides["cases"].append(seconds(lambda: list(store.cases())))
             sides["metrics"].append(seconds(lambda: measured(list(store.cases()), ("agent",))))
         cases = list(store.cases())
-        context = context_of(cases, Terms())
         parts = {
-            name: round(seconds(lambda m=measure: m(cases, context)), 3)  # type: ignore[misc]
+            name: round(seconds(lambda m=measure: m(cases, context_of(cases, Terms()))), 3)  # type: ignore[misc]
             for name, measure in measures(PAPERS).items()
         }
     found = {name: round(statistics.median(times), 3) for name, times in sides.items()}

@@ -200,6 +200,21 @@ def test_in_a_narrow_terminal_neither_value_nor_n_is_cut(db: Path, columns: int)
     assert [row[2:6] for row in rows if row[1] == "all"] == [["8.0", "s", "2", "runs"], ["8.0", "s", "1", "run"]]
 
 
+def test_a_long_trait_is_what_is_cut_and_not_what_was_counted(tmp_path: Path) -> None:
+    events: list[AnyEvent] = []
+    with Store.open(tmp_path / "lab.db") as store:
+        for id, who in (("a", Actor("human", "h")), ("b", Actor("model", "m"))):
+            task = Task("t", "general", instruction="x", traits={"level": "very " * 60, "platform": "\x1b[31m" * 9})
+            events = [Started(trace=id * 32, task=task, agent=who, ms=0.0)]
+            events += [Step(index=i, proposed=Proposed(Action("wait"))) for i in range(1200)]
+            store.import_run(Imported(numbered([*events, Ended(status="completed", ms=9.0)]), {}, []))
+    lines = printed_in_terminal(80, "metrics", "--db", str(tmp_path / "lab.db"), "--paper", "dac")
+    assert all(len(line) <= 80 or "lab.db" in line for line in lines)
+    rows = [line for line in lines if line.startswith("EM ")]
+    assert len(rows) == 4
+    assert all("100.0 %" in row and "1,200 steps" in row for row in rows)
+
+
 def test_what_each_number_is_is_told_as_text_and_as_json(capsys: pytest.CaptureFixture[str]) -> None:
     texts = json.loads(out(capsys, "--explain", "--json"))
     assert list(texts) == list(PAPERS)
