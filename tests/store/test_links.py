@@ -6,6 +6,7 @@ import hashlib
 import io
 import json
 import os
+import signal
 import sqlite3
 import subprocess
 import sys
@@ -304,3 +305,46 @@ def test_a_picture_that_may_not_be_read_is_named_and_no_crash() -> None:
         done = subprocess.run(command, cwd=Path(__file__).parents[2], capture_output=True, text=True, check=True)
         where = shot(run.resolve(), 2)
     assert done.stdout.splitlines() == [f"the linked picture {where} cannot be read (Permission denied)", "2"]
+
+
+MIGRATED = """
+import os, signal, sys
+from pathlib import Path
+from store import connect
+from store.store import Store
+left, ticks, opened = int(sys.argv[2]), 0, connect._opened
+
+def tick():
+    global ticks
+    ticks += 1
+    if ticks == left:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+def watched(*how):
+    connection = opened(*how)
+    connection.set_progress_handler(tick, 1)
+    return connection
+
+connect._opened = watched
+Store.open(Path(sys.argv[1])).close()
+print(ticks)
+"""
+
+
+def test_killed_while_it_is_renewed_a_file_is_of_the_third_schema_or_whole(tmp_path: Path) -> None:
+    def renewed(name: str, left: int) -> subprocess.CompletedProcess[str]:
+        third_schema(tmp_path / name)
+        command = [sys.executable, "-c", MIGRATED, str(tmp_path / name), str(left)]
+        return subprocess.run(command, cwd=Path(__file__).parents[2], capture_output=True, text=True, check=False)
+
+    ticks = int(renewed("whole.db", 0).stdout)
+    for kill in (4, 7, 9):
+        assert renewed(f"{kill}.db", ticks * kill // 10).returncode == -signal.SIGKILL
+        raw = sqlite3.connect(tmp_path / f"{kill}.db")
+        (version,) = raw.execute("PRAGMA user_version").fetchone()
+        tables = {name for (name,) in raw.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+        raw.close()
+        assert ("link" in tables) == (version == schema.VERSION)
+        assert version in (3, schema.VERSION)
+        with Store.open(tmp_path / f"{kill}.db") as store:
+            assert store.check() == []
