@@ -22,7 +22,7 @@ examples:
   hitlab live task.yaml --device R58M       the same on your own phone, over adb
   hitlab record --intent "Mute the phone"   do it yourself, step by step: a demonstration
   hitlab run --all --attempts 3             an agent over every task, three times each: pass@k
-  hitlab import runs/ --db study.db         bring in KnowU-Bench or MobileWorld runs
+  hitlab import runs/ --db study.db         bring in the runs you have, of fifteen formats
   hitlab replay 019a@7                      a run, opened at step 7
   hitlab metrics --by agent                 the five papers' numbers over them, each with its n
   hitlab traces --json | jq '.[].score'     one JSON document, from each command that prints

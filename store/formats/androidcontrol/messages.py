@@ -51,9 +51,9 @@ def _classes() -> dict[str, Any]:
         from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
     except ImportError as error:
         raise LabError(
-            "AndroidControl",
-            "needs the package protobuf, which is not installed.",
-            "pip install hitlab[androidcontrol]",
+            "format androidcontrol",
+            "needs protobuf, which is not installed.",
+            'pip install "hitlab[androidcontrol]" brings it.',
         ) from error
     file = descriptor_pb2.FileDescriptorProto(name="hitlab/androidcontrol.proto", package="hitlab", syntax="proto3")
     kinds = descriptor_pb2.FieldDescriptorProto

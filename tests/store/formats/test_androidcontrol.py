@@ -293,4 +293,4 @@ def test_without_protobuf_a_sentence_names_the_extra(tmp_path: Path) -> None:
     )
     run = [sys.executable, "-c", without, str(path)]
     done = subprocess.run(run, capture_output=True, text=True, cwd=Path(__file__).parents[3], check=False)
-    assert "pip install hitlab[androidcontrol]" in done.stdout, done.stderr[-2000:]
+    assert 'pip install "hitlab[androidcontrol]"' in done.stdout, done.stderr[-2000:]
