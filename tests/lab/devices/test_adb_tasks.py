@@ -38,7 +38,7 @@ def test_a_built_in_task_passes_over_adb(
     with Store.open(tmp_path / "runs.db") as store:
         run = session(rig, attach, store, name)
         run.start()
-        assert run.join(60)
+        assert run.join(300)
         trace = store.trace(run.trace_id)
     assert trace.ended is not None
     assert (trace.ended.status, trace.ended.score) == ("completed", 1.0), trace.ended.reason
@@ -64,7 +64,7 @@ def test_a_run_waits_for_its_phone_and_loses_nothing(rig: Rig, attach: Attach, t
         assert paused.wait(20)
         assert not run.over
         rig.faults.plug()
-        assert run.join(60)
+        assert run.join(300)
         events = list(store.events(run.trace_id))
     ended = events[-1]
     assert isinstance(ended, Ended)
