@@ -7,12 +7,13 @@ from pathlib import Path
 
 import msgspec
 
+from lab.commands.exporting import SEATS
 from lab.commands.incoming import incoming
-from lab.commands.runs import open_store, refuse_blind
+from lab.commands.runs import open_store
 from lab.errors import LabError
 from lab.output import ImportResult, Packed, Shown, print_json, say, warn
 from lab.records import TraceLine
-from lab.settings import load
+from lab.settings import Settings, load
 from lab.tables import print_table
 from lab.trace import Started
 
@@ -25,7 +26,7 @@ def traces(args: argparse.Namespace) -> int:
     if args.limit is not None and args.limit < 1:
         raise LabError("traces", f"--limit {args.limit} is less than one", code=2)
     settings = load(db=getattr(args, "db", None))
-    refuse_blind(settings, "traces")
+    _refuse_outcomes(settings, "traces")
     named = hasattr(args, "db")
     with open_store(settings, create=not named, readonly=named) as store:
         runs = store.summaries(args.limit)
@@ -41,6 +42,12 @@ def traces(args: argparse.Namespace) -> int:
     return 0
 
 
+def _refuse_outcomes(settings: Settings, what: str) -> None:
+    """Scores and agents' names are printed here: raises `LabError` for a seat that judges without them."""
+    if settings.seat not in SEATS:
+        raise LabError(what, f"is not there for the seat {settings.seat}.")
+
+
 def _cell(value: object) -> str:
     if value is None:
         return "-"
@@ -50,7 +57,7 @@ def _cell(value: object) -> str:
 def show(args: argparse.Namespace) -> int:
     """One run, whole."""
     settings = load(db=getattr(args, "db", None))
-    refuse_blind(settings, "show")
+    _refuse_outcomes(settings, "show")
     with open_store(settings, create=False, readonly=True) as store:
         found = store.find(args.run_id)
         trace = store.trace(found)

@@ -31,6 +31,8 @@ SORTS: dict[str, Value] = {
 """What runs are sorted by; what is not known comes last, whichever way they are sorted."""
 WORDS = frozenset({"task", "agent", "persona", "source", "status"})
 """Columns that are sorted from A on; of the others the most, or the newest, comes first."""
+MEANS = ("score", "steps")
+"""Columns by whose mean groups are sorted; by any other, only the runs in them are."""
 GROUPS: dict[str, Callable[[Entry], str]] = {
     "task": lambda it: it.name,
     "agent": lambda it: it.run.agent,
@@ -143,7 +145,7 @@ def _sorted(entries: list[Entry], order: Order, costs: Mapping[str, Cost]) -> li
 
 def _ordered(groups: list[Group], order: Order) -> list[Group]:
     """By the mean of the column that runs are sorted by, where it has one; else by name."""
-    groups.sort(key=lambda group: group.name.casefold(), reverse=order.turned and order.by not in ("score", "steps"))
+    groups.sort(key=lambda group: group.name.casefold(), reverse=order.turned and order.by not in MEANS)
     if order.by == "steps":
         groups.sort(key=lambda group: group.steps, reverse=order.down)
     elif order.by == "score":

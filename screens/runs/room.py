@@ -18,7 +18,7 @@ from lab.settings import Settings
 from screens.describe import one_line
 from screens.lines import Lines
 from screens.runs.keys import KEYS
-from screens.runs.order import GROUPS, SORTS, Arranged, Order, arrange
+from screens.runs.order import GROUPS, MEANS, SORTS, Arranged, Order, arrange
 from screens.runs.reading import Reading
 from screens.runs.rows import Cost, Entry
 from screens.runs.sought import Sought, read
@@ -156,7 +156,9 @@ class RunsScreen(Screen[None]):
         self.table.border_title = f"Runs  {runs}{groups}"
         way = "" if not self.order.turned else ", the other way round"
         by = "the newest in this file first" if self.order == Order() else f"sorted by {self.order.by}{way}"
-        self.table.border_subtitle = by if not (self.order.by == "newest" and self.order.group) else ""
+        if self.order.group and self.order.by not in MEANS:
+            by = "" if self.order.by == "newest" else f"groups by name, their runs by {self.order.by}{way}"
+        self.table.border_subtitle = by
 
     @on(Lines.Highlighted)
     def _moved(self) -> None:
@@ -238,6 +240,8 @@ class RunsScreen(Screen[None]):
     def action_compare(self) -> None:
         """Marks the run under the cursor, or lays the marked one and this side by side."""
         it = self.table.run
+        if self.table.current is None:
+            return
         if it is None:
             raise LabError("Compare", "this line is a group.", "Enter opens it; c is for a run.")
         if self.marked is None or self.marked.run.id == it.run.id:

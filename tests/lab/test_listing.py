@@ -133,7 +133,7 @@ def test_who_may_not_see_outcomes_has_neither(
     db: str, seat: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("HITLAB_SEAT", seat)
-    for words in (["runs"], ["compare", ONE, OTHER]):
+    for words in (["runs"], ["compare", ONE, OTHER], ["traces"], ["show", ONE]):
         assert main([*words, "--db", db]) == 1
         assert f"is not there for the seat {seat}" in capsys.readouterr().err
 

@@ -221,11 +221,13 @@ async def test_pages_leave_out_none_and_what_stands_there_stays_until_all_is_rea
 
 async def test_an_empty_file_names_the_next_key(store: Store, until: Until) -> None:
     app = runs(store)
-    async with app.run_test() as pilot:
+    async with app.run_test(notifications=True) as pilot:
         await until(pilot, lambda: "No runs yet" in painted(app))
         assert "hitlab import PATH" in painted(app)
-        for key in ("enter", "v", "c", "y", "g", "s", "O", "slash", "enter"):
+        for key in ("enter", "v", "c", "y", "g", "s", "c", "O", "slash", "enter"):
             await pilot.press(key)
+        await until(pilot, lambda: "groups by name, their runs by task" in painted(app))
+        assert "this line is a group" not in painted(app)
         await until(pilot, lambda: isinstance(app.screen, RunsScreen))
 
 
