@@ -148,6 +148,7 @@ def long_line(path: Path) -> Path:
     """A gigabyte without an end of line, which takes no room on the disk."""
     (path / "r").mkdir()
     with (path / "r" / "run.jsonl").open("wb") as file:
+        file.write(b'{"run":{"format":"hitlab run"')
         file.truncate(1024 * MB)
     return path / "r"
 

@@ -283,7 +283,7 @@ def test_what_is_repeated_without_end_is_refused(tmp_path: Path, code: bytes, mo
 def test_memory_stays_bounded_whatever_a_small_file_unpacks_to(tmp_path: Path) -> None:
     path = tmp_path / "bomb.pkl.gz"
     with gzip.open(path, "wb", compresslevel=1) as file:
-        file.write(b"\x80\x04")
+        file.write(b"\x80\x04\x8c\x0cepisode_data")
         for _ in range(64):
             file.write(b"}" * 1024**2)
     limited = (
