@@ -26,6 +26,6 @@ def _nobodys_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 @pytest.fixture(scope="session", autouse=True)
 def _ctrl_c_is_heard() -> None:
-    """What is started in the background ignores Ctrl-C, and so would every program that a test starts and interrupts."""
+    """What is started in the background ignores Ctrl-C, and so would the programs that tests start and interrupt."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
