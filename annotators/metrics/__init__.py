@@ -93,6 +93,27 @@ def context_of(cases: Iterable[Case], terms: Terms = DEFAULTS) -> Context:
     return Context(gold, terms, {})
 
 
+def of_task(case: Case, golds: Sequence[Case]) -> list[Case]:
+    """Those of what a run was asked: sources that number their tasks have the same numbers for others.
+
+    A task is known by its id, and where another source names it so, by its words as well, if it has any.
+    """
+    source = _source(case)
+    return [gold for gold in golds if _source(gold) == source or _alike(_words(gold), _words(case))]
+
+
+def _alike(one: str, other: str) -> bool:
+    return one == other or not one or not other
+
+
+def _source(case: Case) -> str:
+    return case.source.format if case.source else ""
+
+
+def _words(case: Case) -> str:
+    return " ".join(case.task.instruction.casefold().split())
+
+
 class Tally:
     """Counts what is left out of a number, by reason."""
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
-from annotators.metrics import Context, Number, Tally, mean
+from annotators.metrics import Context, Number, Tally, mean, of_task
 from annotators.metrics.dac_decisions import decisions
-from annotators.metrics.dac_runs import Demonstrations, Judged, demonstrations, of_task, why_not
+from annotators.metrics.dac_runs import Demonstrations, Judged, demonstrations, why_not
 from annotators.metrics.dac_words import DEFINITIONS
 from lab.case import Case
 

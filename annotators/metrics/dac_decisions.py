@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from annotators.metrics import Context, Number, Tally, mean
-from annotators.metrics.dac_runs import UNSHOWN, Against, Judged, of_task
+from annotators.metrics import Context, Number, Tally, mean, of_task
+from annotators.metrics.dac_runs import UNSHOWN, Against, Judged
 from lab.case import Case
 from lab.task import Branch
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from annotators.metrics import Context
+from annotators.metrics import Context, of_task
 from annotators.metrics.dac_acts import Act, Shown, done, matches, screen, shown, typed, types
 from annotators.metrics.dac_sequences import longest_stretch, prefix, subsequence, w_lcs
 from lab.case import Case
@@ -137,27 +137,6 @@ class Demonstrations:
 def demonstrations(case: Case, golds: Sequence[Case]) -> list[Case]:
     """Those of a task that a run can be laid beside: never itself, and none without a step."""
     return [gold for gold in of_task(case, golds) if gold.id != case.id and any(not step.slip for step in gold.steps)]
-
-
-def of_task(case: Case, golds: Sequence[Case]) -> list[Case]:
-    """Those of what a run was asked: sources that number their tasks have the same numbers for others.
-
-    A task is known by its id, and where another source names it so, by its words as well, if it has any.
-    """
-    source = _source(case)
-    return [gold for gold in golds if _source(gold) == source or _alike(_words(gold), _words(case))]
-
-
-def _alike(one: str, other: str) -> bool:
-    return one == other or not one or not other
-
-
-def _source(case: Case) -> str:
-    return case.source.format if case.source else ""
-
-
-def _words(case: Case) -> str:
-    return " ".join(case.task.instruction.casefold().split())
 
 
 def why_not(case: Case, golds: Sequence[Case]) -> str:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from annotators.metrics import Tally
+from annotators.metrics import Tally, of_task
 from annotators.metrics.fingertip_text import LONGEST
 from lab.case import Case
 from lab.turn import Action
@@ -78,7 +78,7 @@ def guesses_of(cases: Sequence[Case], gold: Mapping[str, Sequence[Case]], out: T
 
 def intent_of(case: Case, gold: Mapping[str, Sequence[Case]]) -> str:
     """What the user really wanted; empty where that is not known."""
-    told = next((one.task.instruction for one in gold.get(case.task.id, ()) if one.task.instruction), "")
+    told = next((one.task.instruction for one in of_task(case, gold.get(case.task.id, ())) if one.task.instruction), "")
     return told or case.task.traits.get("intent", "")
 
 
@@ -97,7 +97,7 @@ def executions_of(cases: Sequence[Case], gold: Mapping[str, Sequence[Case]], out
     for case in cases:
         if case.gold or (case.task.kind == "proactive" and not case.task.instruction):
             continue
-        shown = [one for one in gold.get(case.task.id, ()) if one.steps]
+        shown = [one for one in of_task(case, gold.get(case.task.id, ())) if one.steps]
         if case.status == "open":
             out.out("not ended")
         elif not shown:

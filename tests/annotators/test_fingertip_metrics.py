@@ -9,14 +9,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from annotators.metrics import Number, Terms, context_of
+from annotators.metrics import Number, Tally, Terms, context_of
 from annotators.metrics.fingertip import measure
 from annotators.metrics.fingertip_distances import distances, similarities
 from annotators.metrics.fingertip_text import LONGEST, Likest, cosine, distance, similarity
-from annotators.metrics.fingertip_tracks import guess_in, sequence_of, type_of, written
+from annotators.metrics.fingertip_tracks import executions_of, guess_in, sequence_of, type_of, written
 from lab.case import Case, CaseStep
 from lab.records import Verdict
 from lab.task import Actor, Persona, Task
+from lab.trace import Source
 from lab.turn import Action, Question, Usage
 
 MODEL = Actor("model", "m")
@@ -296,6 +297,15 @@ def test_the_demonstration_is_that_of_the_same_user_if_there_is_one() -> None:
     agent = run("t", INTENT, click(2), FINISH, score=1.0, persona=user("u2", 25))
     assert numbers(first, own, agent)["Step Ratio", ""].value == 2 / 4
     assert numbers(first, own, agent._replace(persona=None))["Step Ratio", ""].value == 2 / 2
+
+
+def test_a_demonstration_of_another_source_under_the_same_number_is_of_another_task() -> None:
+    of_fingertip, of_dac = Source("fingertip"), Source("dac")
+    ours = run("132", "Buy tea", click(1), source=of_fingertip)
+    theirs = shown("132", "Set an alarm", user("u"), click(1))._replace(source=of_dac)
+    assert executions_of([ours], {"132": [theirs]}, Tally()) == []
+    same = theirs._replace(source=of_fingertip)
+    assert [one.demonstration for one in executions_of([ours], {"132": [theirs, same]}, Tally())] == [same]
 
 
 def test_sr2_and_the_step_ratio() -> None:

@@ -6,7 +6,6 @@ only: `step_ratio` is not steps to golden steps, and `total_token_cost` has one 
 
 from __future__ import annotations
 
-import ast
 import csv
 import io
 import re
@@ -15,10 +14,9 @@ from typing import Any, NamedTuple
 
 from lab.errors import LabError
 from lab.records import Verdict
-from lab.wire import escape_surrogates
 from store.formats.files import read_within
 from store.formats.geometry import number
-from store.formats.values import decoded
+from store.formats.values import decoded, literal
 
 _LONGEST_LIST = 10_000
 _DIFFICULTY = {"1": "easy", "2": "medium", "3": "hard"}
@@ -106,12 +104,9 @@ def row_of(root: Path, folder: Path, task: str) -> Row | None:
 def listed(cell: str) -> list[str]:
     """A cell that is a Python list of texts, or the cell itself as the only one."""
     said = cell.strip()
-    if said.startswith("[") and len(said) <= _LONGEST_LIST:
-        try:
-            values = ast.literal_eval(said)
-        except (ValueError, SyntaxError, MemoryError, RecursionError):
-            values = [said]
-        return [escape_surrogates(str(value)) for value in values] if isinstance(values, list) else [said]
+    values = literal(said)
+    if isinstance(values, list) and len(said) <= _LONGEST_LIST:
+        return [value if isinstance(value, str) else str(value) for value in values]
     return [said] if said else []
 
 

@@ -14,6 +14,7 @@ from lab.records import Imported, Verdict
 from lab.trace import AnyEvent, Ended, Started, Step, fold
 from lab.wire import decode, encode
 from store.formats import Failed, Known, detect, read
+from store.formats.memgui.table import listed
 
 SAMPLE = Path(__file__).parents[3].parent / "shared" / "traces" / "memgui_excerpt"
 PNG = b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR" + struct.pack(">II", 1080, 2400) + b"\x08\x02\x00\x00\x00"
@@ -416,3 +417,20 @@ def test_a_copy_of_a_traj_json_tells_its_directions_apps_and_thoughts(tmp_path: 
     first = steps(run)[0]
     assert (first.proposed.thought, first.proposed.raw) == ("t1", log[0]["thought"])
     assert (started(run).task.id, ended(run).status) == ("001-Find", "completed")
+
+
+@pytest.mark.parametrize(
+    ("cell", "names"),
+    [
+        ("['Amazon', 'Joplin']", ["Amazon", "Joplin"]),
+        ('["Amazon"]', ["Amazon"]),
+        ("Amazon", ["Amazon"]),
+        ("", []),
+        ("[{[]: 1}]", ["[{[]: 1}]"]),
+        ("[{{}}]", ["[{{}}]"]),
+        ("['cut", ["['cut"]),
+        ("[__import__('os')]", ["[__import__('os')]"]),
+    ],
+)
+def test_a_cell_that_spells_a_list_is_one_and_any_other_stands_as_it_is(cell: str, names: list[str]) -> None:
+    assert listed(cell) == names
