@@ -12,7 +12,7 @@ import sys
 from collections.abc import Sequence
 
 from lab.errors import LabError
-from lab.options import about, common, comparing, keeping, measuring, people, phones, running
+from lab.options import about, common, comparing, keeping, measuring, people, phones, running, studying
 
 EXAMPLES = """\
 examples:
@@ -92,7 +92,7 @@ def build_parser() -> argparse.ArgumentParser:
     common.database(parser)
     common.window(parser)
     commands = parser.add_subparsers(title="commands", metavar="COMMAND")
-    for group in (running, people, keeping, comparing, measuring, phones, about):
+    for group in (running, people, studying, keeping, comparing, measuring, phones, about):
         group.add(commands)
     return parser
 

@@ -75,6 +75,8 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """US dollars per million tokens sent, for models whose price is not known."""
     model_price_out: float | None = None
     """US dollars per million tokens answered."""
+    locale: str = "en"
+    """The language of a protocol's guideline and words, where it has them: `en`, `zh`, ..."""
     keymap: dict[str, str] = {}
     """Keys by binding id, as the help panel names them: `"run.pause" = "ctrl+x,f12"`."""
 

@@ -33,7 +33,7 @@ EVERYWHERE = Binding.Group("Everywhere", compact=True)
 
 
 class LabApp(Rooms):
-    """hitlab on a terminal. `F2` to `F4`, `F9` to `F12` are rooms; each keeps what it shows while another is seen."""
+    """hitlab on a terminal. `F2` to `F5`, `F9` to `F12` are rooms; each keeps what it shows while another is seen."""
 
     TITLE = "hitlab"
     BINDING_GROUP_TITLE = "Everywhere"
@@ -46,6 +46,15 @@ class LabApp(Rooms):
         Binding("f3", "show('live')", "Live", show=False, id="app.live", group=SWITCH, tooltip="The run under way"),
         Binding(
             "f4", "show('replay')", "Replay", show=False, id="app.replay", group=SWITCH, tooltip="The run replayed"
+        ),
+        Binding(
+            "f5",
+            "show('annotate')",
+            "Annotate",
+            show=False,
+            id="app.annotate",
+            group=SWITCH,
+            tooltip="The study that is rated",
         ),
         Binding(
             "f9", "show('author')", "Author", show=False, id="app.author", group=SWITCH, tooltip="The design drafted"

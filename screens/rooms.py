@@ -11,20 +11,21 @@ from textual.screen import Screen
 
 from lab.errors import LabError
 from lab.settings import Settings
-from screens.seats import Seat, may_author, may_replay, may_review, sees_outcomes
+from screens.seats import Seat, may_author, may_rate, may_replay, may_review, sees_outcomes
 from screens.typeahead import TypeAhead
 
 if TYPE_CHECKING:
     from lab.fork import Change
     from lab.session import Session
     from lab.spec import Spec
+    from lab.study import Study
     from lab.task import Task
     from lab.trace import Trace
     from screens.door import LiveDoor
     from screens.record.intent import Asking
     from store.store import Store
 
-ScreenName = Literal["home", "live", "replay", "author", "review", "privacy", "runs", "compare"]
+ScreenName = Literal["home", "live", "replay", "author", "review", "privacy", "runs", "compare", "annotate", "play"]
 
 
 class Opening(NamedTuple):
@@ -41,6 +42,8 @@ class Opening(NamedTuple):
     """The task whose design is drafted, beside the run `trace_id`."""
     ask: Asking | None = None
     """The demonstration that is recorded, once its intent and place are said."""
+    study: Study | None = None
+    """The study that is rated in, or played, by the person of this seat."""
 
 
 AT_HOME = Opening("home")
@@ -106,6 +109,18 @@ def _compare(store: Store, settings: Settings) -> Screen[None]:
     return CompareScreen(store, settings)
 
 
+def _annotate(store: Store, settings: Settings) -> Screen[None]:
+    from screens.annotate.annotate import AnnotateScreen
+
+    return AnnotateScreen(store, settings)
+
+
+def _play(store: Store, settings: Settings) -> Screen[None]:
+    from screens.play.play import PlayScreen
+
+    return PlayScreen(store, settings)
+
+
 def _anyone(seat: Seat) -> bool:
     return True
 
@@ -118,6 +133,8 @@ ROOMS: dict[ScreenName, Room] = {
     "review": Room(may_review, _review),
     "privacy": Room(may_review, _privacy),
     "runs": Room(sees_outcomes, _runs),
+    "annotate": Room(may_rate, _annotate, ("no study is open.", "Enter on a study in Home (F2) opens it.")),
+    "play": Room(_anyone, _play, ("no study is open.", "`hitlab study open STUDY --as CODE` opens one.")),
     "compare": Room(sees_outcomes, _compare, ("no two runs are open.", "c on two runs in Runs (F11) opens them.")),
 }
 
@@ -164,6 +181,8 @@ class Rooms(TypeAhead):
             self.open_replay(opening.trace_id, opening.step or 1)
         elif opening.screen == "author" and opening.task is not None:
             self.open_author(opening.task, opening.trace_id)
+        elif opening.screen in ("annotate", "play") and opening.study is not None:
+            self.open_study(opening.study)
         elif opening.screen in ("review", "privacy"):
             self.open_demonstration(opening.screen, opening.trace_id)
 
@@ -284,6 +303,23 @@ class Rooms(TypeAhead):
         room = self.get_screen_stack("author")[0]
         assert isinstance(room, AuthorScreen)
         room.open(task, trace_id)
+
+    def open_study(self, study: Study) -> None:
+        """Shows a study to the person of this seat, at the exact place where they left it."""
+        room: ScreenName = "play" if study.protocol.unit == "task to play" else "annotate"
+        self._check_room(room)
+        self.switch_mode(room)
+        screen = self.get_screen_stack(room)[0]
+        if room == "play":
+            from screens.play.play import PlayScreen
+
+            assert isinstance(screen, PlayScreen)
+            screen.open(study)
+        else:
+            from screens.annotate.annotate import AnnotateScreen
+
+            assert isinstance(screen, AnnotateScreen)
+            screen.open(study)
 
     def open_demonstration(self, room: ScreenName, trace_id: str | None) -> None:
         """Shows a demonstration to be proofread, or cleared of what is private; None shows which there are."""

@@ -35,3 +35,8 @@ def may_author(seat: Seat) -> bool:
 def may_review(seat: Seat) -> bool:
     """Whether this person proofreads what others recorded, and takes out of it what is private."""
     return seat != "participant"
+
+
+def may_rate(seat: Seat) -> bool:
+    """Whether this person rates in studies; a participant plays in them."""
+    return seat != "participant"

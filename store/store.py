@@ -22,9 +22,11 @@ from store.cases import Cases
 from store.connect import connect, named, prepare, told
 from store.designs import Designs
 from store.erasing import Erasing
+from store.labels import Labels
 from store.links import Links
 from store.reviews import Reviews
 from store.schema import triggers
+from store.studies import Studies
 from store.tabling import Tabling
 
 _BATCH = 64
@@ -48,7 +50,7 @@ _RUNS = {
 }
 
 
-class Store(Cases, Designs, Reviews, Links, Tabling, Erasing):
+class Store(Cases, Designs, Reviews, Links, Tabling, Studies, Labels, Erasing):
     """A hitlab file. Every verb is safe on any thread; what a writing verb returned from is on the disk."""
 
     def __init__(self, path: Path, *, readonly: bool = False) -> None:

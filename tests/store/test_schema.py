@@ -117,6 +117,7 @@ def test_a_migrated_file_bears_our_mark_and_version(tmp_path: Path) -> None:
         "002_designs",
         "003_reviews",
         "004_links",
+        "005_studies",
     ]
     db.close()
 
