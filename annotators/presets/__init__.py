@@ -1,1 +1,1 @@
-"""The papers' human studies as plans that need no file: one YAML each, filled in by what is named on the command line."""
+"""The papers' human studies as plans that need no file: a YAML each, filled in from the command line."""
