@@ -22,6 +22,7 @@ from screens.devices import Devices
 from screens.lines import Lines
 from screens.seats import may_author, may_debug, may_run
 from screens.shelves import Runs, TaskLine, Tasks
+from screens.studies import Studies, StudyRow, study_rows
 
 if TYPE_CHECKING:
     from screens.app import LabApp
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 
 _LOOK = 2.0
 """Seconds between two looks for phones."""
+_STUDIES = 5
+"""Lines of studies that Home shows at once, above the runs."""
 PAGE = 200
 """Runs read at once; more are read as the cursor nears the end of those."""
 
@@ -112,6 +115,12 @@ class HomeScreen(Screen[None]):
 
         phones: list[tuple[str, str, str]]
 
+    @dataclass
+    class StudiesRead(Message):
+        """What studies there are, and how far each is."""
+
+        rows: list[StudyRow]
+
     def __init__(self, store: Store, settings: Settings) -> None:
         super().__init__()
         self.store = store
@@ -123,6 +132,7 @@ class HomeScreen(Screen[None]):
 
     def compose(self) -> ComposeResult:
         yield Static("hitlab", id="home-title", markup=False)
+        yield Studies(id="studies")
         with Horizontal(id="shelves"):
             yield Runs(self.settings, id="runs")
             if may_run(self.settings.seat):
@@ -138,6 +148,7 @@ class HomeScreen(Screen[None]):
     def on_mount(self) -> None:
         self.query_one("#home-title", Static).update(f"hitlab   {one_line(str(self.store.path), 500)}")
         self.query_one(Runs).border_title = "Runs"
+        self.query_one(Studies).border_title = "Studies"
         for tasks in self.query(Tasks):
             tasks.border_title = "Tasks"
         for devices in self.query(Devices):
@@ -161,6 +172,7 @@ class HomeScreen(Screen[None]):
     def _read_first(self) -> None:
         if not self._tasks and self.query(Tasks):
             self._read_tasks()
+        self._read_studies()
         self._reading = True
         shown = max(PAGE, self.query_one(Runs).count) if not self._needle else PAGE
         self._read_runs(self._needle, None, shown)
@@ -175,6 +187,11 @@ class HomeScreen(Screen[None]):
             before = page[-1].id if page else before
             found += [run for run in page if not needle or _fits(run, needle)]
         self.post_message(self.RunsRead(found, needle, first, more))
+
+    @work(thread=True, exclusive=True, group="studies")
+    def _read_studies(self) -> None:
+        rows = study_rows(self.store, self.settings.person, others=may_run(self.settings.seat))
+        self.post_message(self.StudiesRead(rows))
 
     @work(thread=True, exclusive=True, group="tasks")
     def _read_tasks(self) -> None:
@@ -203,6 +220,18 @@ class HomeScreen(Screen[None]):
         runs.changed()
         if kept is not None:
             runs.go(next((i for i, run in enumerate(runs.rows) if run.id == kept), 0))
+        self._say_next()
+
+    def on_home_screen_studies_read(self, message: StudiesRead) -> None:
+        studies = self.query_one(Studies)
+        first = not studies.rows and bool(message.rows) and not may_run(self.settings.seat)
+        studies.rows = message.rows
+        studies.set_class(bool(message.rows), "-any")
+        studies.border_title = f"Studies  {studies.count}"
+        studies.styles.max_height = min(studies.count, _STUDIES) + 3
+        studies.changed()
+        if first:
+            studies.focus()
         self._say_next()
 
     def on_home_screen_tasks_read(self, message: TasksRead) -> None:
@@ -260,7 +289,7 @@ class HomeScreen(Screen[None]):
 
     def _say_next(self) -> None:
         match self.focused:
-            case Runs() | Tasks() | Devices() as lines:
+            case Runs() | Tasks() | Devices() | Studies() as lines:
                 words = lines.next_words()
             case Input():
                 words = "Enter: keep this filter   Esc: show all"
@@ -283,6 +312,8 @@ class HomeScreen(Screen[None]):
                     app.open_resume(runs.current.id)
                 else:
                     app.open_replay(runs.current.id)
+            case Studies() as studies if studies.current is not None:
+                app.open_study(self.store.study(studies.current.line.id, studies.current.line.version))
             case Tasks() as tasks if tasks.current is not None:
                 app.open_task(tasks.current.checked)
             case Devices() as devices if devices.current.serial == devices.busy:

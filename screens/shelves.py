@@ -109,8 +109,8 @@ grouped and laid side by side.
 
     def heading(self, width: int) -> Content:
         shown = self._shown(width)
-        cells = [_cell(column.title, column) for column in shown.values()]
-        return Content(_cell("task", Column("", self._rest(width, shown), 0)) + "  " + "  ".join(cells))
+        cells = [cell(column.title, column) for column in shown.values()]
+        return Content(cell("task", Column("", self._rest(width, shown), 0)) + "  " + "  ".join(cells))
 
     def paint(self, index: int, width: int) -> Content:
         run = self.rows[index]
@@ -125,10 +125,10 @@ grouped and laid side by side.
             "score": score_words(run.score),
         }
         title = one_line(self.titles.get(run.task, run.task))
-        parts: list[tuple[str, str]] = [(_cell(title, Column("", self._rest(width, shown), 0)), "")]
+        parts: list[tuple[str, str]] = [(cell(title, Column("", self._rest(width, shown), 0)), "")]
         for name, column in shown.items():
             style = "bold $text-warning" if name == "status" and run.status == "open" else MUTED
-            parts.append(("  " + _cell(values[name], column), style if name in ("when", "persona", "status") else ""))
+            parts.append(("  " + cell(values[name], column), style if name in ("when", "persona", "status") else ""))
         return Content.assemble(*parts)
 
     def _status(self, run: Summary) -> str:
@@ -184,7 +184,7 @@ a task; `a` opens its design. Your own task: `hitlab live FILE.yaml`.
         return Content.assemble((f"{task.kind:<13}", MUTED), (one_line(task.title), ""))
 
 
-def _cell(text: str, column: Column) -> str:
+def cell(text: str, column: Column) -> str:
     """Text cut or padded to a column, wide characters counted as two."""
     content = Content(text).truncate(column.width, ellipsis=True)
     pad = " " * max(0, column.width - content.cell_length)

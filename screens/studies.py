@@ -1,0 +1,108 @@
+"""The studies that Home lists: how far each is, and what Enter does on its line."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from textual.content import Content
+
+from lab.study import Progress, StudyLine
+from screens.describe import one_line
+from screens.lines import Lines
+from screens.shelves import MUTED, Column, cell
+
+if TYPE_CHECKING:
+    from store.store import Store
+
+
+class StudyRow(NamedTuple):
+    """A study, and how far the person of this seat is in it; `mine` is None where nothing was dealt to them."""
+
+    line: StudyLine
+    mine: Progress | None
+
+    @property
+    def state(self) -> str:
+        """Where it stands, in a word or two."""
+        if self.line.locked:
+            return "locked"
+        if not self.line.dealt:
+            return "not dealt"
+        if self.mine is None:
+            return "not yours"
+        if self.mine.held:
+            return "held"
+        return "done" if self.mine.done >= self.mine.dealt else f"{self.mine.dealt - self.mine.done} left"
+
+
+def study_rows(store: Store, person: str, *, others: bool) -> list[StudyRow]:
+    """Every study, the newest first; without `others` only those in which something was dealt to this person."""
+    rows = []
+    for line in store.studies():
+        mine = store.progress(store.study(line.id, line.version), person)
+        if others or mine.dealt:
+            rows.append(StudyRow(line, mine if mine.dealt else None))
+    return rows
+
+
+class Studies(Lines):
+    """Studies, the newest first; as many lines as there are, up to a few."""
+
+    HELP = """\
+# Studies
+
+Every study in this file, with what is done and what is left of it. **Enter** opens it at the exact item where you left
+it, as the person that this seat is (`--as CODE`).
+"""
+    heading_rows = 1
+
+    def __init__(self, id: str) -> None:
+        super().__init__(id=id, classes="pane")
+        self.rows: list[StudyRow] = []
+
+    @property
+    def count(self) -> int:
+        return len(self.rows)
+
+    @property
+    def current(self) -> StudyRow | None:
+        """The study under the cursor."""
+        return self.rows[self.cursor] if self.rows else None
+
+    def next_words(self) -> str:
+        """What Enter does on this line."""
+        row = self.current
+        if row is None:
+            return ""
+        if row.mine is None or row.line.locked:
+            return f"{row.line.id}: {row.state}   `hitlab study status {row.line.id}` says who has what"
+        verb = "play" if row.line.unit == "task to play" else "rate"
+        return f"Enter: {verb} in this study, {row.mine.done} of {row.mine.dealt} done"
+
+    def heading(self, width: int) -> Content:
+        return Content.styled(self._cells(width, "study", {name: name for name in _COLUMNS}), MUTED)
+
+    def paint(self, index: int, width: int) -> Content:
+        row = self.rows[index]
+        line, mine = row.line, row.mine
+        values = {
+            "asks": line.protocol,
+            "yours": f"{mine.done}/{mine.dealt}" if mine is not None else "-",
+            "all": f"{line.done}/{line.dealt}",
+            "state": row.state,
+        }
+        return Content(self._cells(width, one_line(line.title or line.id, 200), values))
+
+    def _cells(self, width: int, title: str, values: dict[str, str]) -> str:
+        shown = {name: column for name, column in _COLUMNS.items() if width >= column.least}
+        room = max(8, width - sum(column.width + 2 for column in shown.values()))
+        cells = [cell(one_line(values[name]), column) for name, column in shown.items()]
+        return "  ".join([cell(title, Column("", room, 0)), *cells])
+
+
+_COLUMNS = {
+    "asks": Column("asks", 24, 90),
+    "yours": Column("yours", 9, 0, right=True),
+    "all": Column("all", 13, 60, right=True),
+    "state": Column("state", 9, 0),
+}

@@ -1,0 +1,49 @@
+"""Studies at Home: which are listed for whom, how far they are, and what Enter does."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+from lab.settings import Settings
+from lab.stamp import now, uuid7
+from lab.study import Act
+from screens.app import LabApp
+from screens.studies import Studies
+from store.store import Store
+from tests.studies import R1, frozen, unit
+
+Until = Callable[..., Awaitable[None]]
+
+
+async def test_a_study_stands_above_the_runs_with_what_is_done_and_left(full: Store, until: Until) -> None:
+    plan = frozen(full, [unit("u1"), unit("u2"), unit("u3")], title="Failures")
+    full.record_act(Act(uuid7(), plan.id, 1, R1, "commit", now(), "u1"))
+    app = LabApp(full, Settings(person="R1"))
+    async with app.run_test(size=(120, 40)) as pilot:
+        studies = app.screen.query_one(Studies)
+        await until(pilot, lambda: studies.count == 1)
+        row = studies.rows[0]
+        assert (row.mine and row.mine.done, row.mine and row.mine.dealt, row.line.done, row.line.dealt) == (1, 3, 1, 6)
+        assert row.state == "2 left"
+        studies.focus()
+        await until(pilot, lambda: "1 of 3 done" in studies.next_words())
+        await pilot.press("enter")
+        await until(pilot, lambda: app.current_mode == "annotate")
+
+
+async def test_a_rater_sees_only_studies_that_are_theirs(full: Store, until: Until) -> None:
+    frozen(full, [unit("u1")], id="mine")
+    frozen(full, [unit("u1")], id="others", raters=("R2",))
+    for seat, listed in (("rater", ["mine"]), ("developer", ["others", "mine"])):
+        app = LabApp(full, Settings(person="R1", seat=seat))  # type: ignore[arg-type]
+        async with app.run_test(size=(120, 40)) as pilot:
+            studies = app.screen.query_one(Studies)
+            await until(pilot, lambda studies=studies: studies.count > 0)
+            assert [row.line.id for row in studies.rows] == listed
+
+
+async def test_without_studies_home_has_no_such_pane(full: Store, until: Until) -> None:
+    app = LabApp(full, Settings())
+    async with app.run_test(size=(80, 24)) as pilot:
+        await until(pilot, lambda: "Runs  3" in str(app.screen.query_one("#runs").border_title))
+        assert not app.screen.query_one(Studies).display
