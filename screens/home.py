@@ -228,7 +228,7 @@ class HomeScreen(Screen[None]):
         studies.rows = message.rows
         studies.set_class(bool(message.rows), "-any")
         studies.border_title = f"Studies  {studies.count}"
-        studies.styles.max_height = min(studies.count, _STUDIES) + 3
+        studies.styles.height = min(studies.count, _STUDIES if self.has_class("-tall") else 2) + 3
         studies.changed()
         if first:
             studies.focus()
