@@ -183,6 +183,7 @@ class Unit(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_default
     `runs` are trace ids: one, the two of a pair (A, B), or a run and then its reference. `cluster` is what intervals
     are clustered by (empty: the first run). `hidden` are the designers' words that no rater sees (which method a side
     is). `gold` makes it a calibration unit; `mechanical` are answers that a rule gave, so that nobody is asked.
+    `owner` is the study code of whom alone it is dealt to: whose run it was.
     """
 
     id: str
@@ -200,6 +201,7 @@ class Unit(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_default
     gold: tuple[Gold, ...] = ()
     mechanical: tuple[Gold, ...] = ()
     pilot: bool = False
+    owner: str = ""
     v: int = VERSION
 
     @property
@@ -211,8 +213,9 @@ class Study(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
     """A frozen plan: who rates which units by which protocol. Changing anything makes a new version.
 
     Its units stand apart (they may be many); `sample_sha` is the hash of them all, in order. `overlap` is how many
-    raters each unit is dealt to, `repeats` the share dealt to the same rater once more, `bar` the least agreement with
-    gold (0 to 1) by which a rater passes the pilot. `consent` is the text a participant agrees to, by locale; `quiz`
+    raters a unit is dealt to, `shared` the share of units to which that applies (the others go to one), `repeats` the
+    share dealt to the same rater once more, `bar` the least agreement with gold (0 to 1) by which a rater passes the
+    pilot. `statistics` are what its report holds, as they were settled beforehand. `consent` is the text a participant agrees to, by locale; `quiz`
     how many questions on the persona come before a play. `shows` adds to what the protocol shows.
     """
 
@@ -224,6 +227,7 @@ class Study(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
     units: int
     sample_sha: str
     overlap: int = 2
+    shared: float = 1.0
     repeats: float = 0.0
     blind: tuple[Blind, ...] = ("people", "models", "method", "outcome", "raters")
     shows: tuple[Show, ...] = ()
@@ -235,6 +239,7 @@ class Study(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
     rest_minutes: int = 45
     preset: str = ""
     note: str = ""
+    statistics: tuple[str, ...] = ()
     by: Actor | None = None
     at: str = ""
     v: int = VERSION
