@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from textual.containers import Vertical
 from textual.message import Message
@@ -13,6 +14,14 @@ from lab.study import Study, Unit
 
 if TYPE_CHECKING:
     from store.store import Store
+
+
+class Evidence(NamedTuple):
+    """A place that an answer rests on (`ID@7`), with a region of its screen where one was drawn."""
+
+    place: str
+    region: tuple[int, int, int, int] | None = None
+    label: str = ""
 
 
 class Beside(Vertical):
@@ -76,3 +85,26 @@ class Beside(Vertical):
 
     def draw_region(self) -> None:
         """The next drag on the phone is a region."""
+
+    def scroll(self, pages: int) -> None:
+        """What is read (the words of a step, or what is unfolded above them) goes down so many pages, or up."""
+
+    def turn_header(self) -> None:
+        """Unfolds what is pinned above: instruction, context, persona, policy, rubric; or folds it to a line."""
+
+    def edge(self, which: int) -> None:
+        """The first step (0) or the end (-1)."""
+
+    def question(self, by: int) -> bool:
+        """The next or the previous step with a question; False where there is none."""
+        return False
+
+    def search(self, words: str, by: int = 1) -> int:
+        """Goes to the next step that holds these words; how many do."""
+        return 0
+
+    def turn_overlay(self) -> None:
+        """The screen's words as characters over the phone, or its pixels alone."""
+
+    def cover(self, evidence: Sequence[Evidence]) -> None:
+        """Marks what answers rest on: these steps in the list, their regions on the phone."""
