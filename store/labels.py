@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
 from lab.errors import LabError
-from lab.labels import Sheet, Standing, check_next
+from lab.labels import Sheet, Standing, check_next, check_open
 from lab.study import VERSION, Act, Assignment, Label, Study, Unit
 from lab.task import Actor
 from lab.wire import decode, encode
@@ -52,6 +52,38 @@ class Labels:
             check_next(now, label)
             insert_label(db, label)
         return Sheet(study.protocol, unit, [*now.sheet.rows, label])
+
+    def record_labels(
+        self, study: Study, unit: Unit, rater: Actor, run: int, says: Sequence[Callable[[Sheet], Label | None]]
+    ) -> Sheet:
+        """Keeps several labels of one sheet, all or none, durable on return.
+
+        Each of `says` makes its label of the sheet as it then stands, or None where there is nothing to say, so that
+        what another process wrote meanwhile is superseded and never lost.
+        """
+        with self._writing() as db:
+            now = self.standing(study, unit, rater, run)
+            for say in says:
+                label = say(now.sheet)
+                if label is not None:
+                    check_next(now, label)
+                    insert_label(db, label)
+                    now = now._replace(sheet=Sheet(study.protocol, unit, [*now.sheet.rows, label]))
+        return now.sheet
+
+    def hand_in(self, study: Study, unit: Unit, act: Act) -> None:
+        """Keeps that a rater handed a unit in, durable on return.
+
+        Raises `LabError` where something is unanswered, it is handed in already, or nothing may be said of it.
+        """
+        with self._writing() as db:
+            now = self.standing(study, unit, act.rater, act.run)
+            check_open(now, act.rater.id, act.rater.kind, f"unit {unit.id}")
+            if now.sheet.committed:
+                raise LabError(f"unit {unit.id}", "is handed in already.")
+            if left := len(now.sheet.unanswered):
+                raise LabError(f"unit {unit.id}", f"has {left} unanswered.", "Answer or skip them.")
+            insert_act(db, act)
 
     def record_act(self, act: Act) -> None:
         """Keeps what a person did at a study, durable on return."""

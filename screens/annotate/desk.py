@@ -48,7 +48,7 @@ class Desk:
         """Lays a unit out; recorded, with what of it is shown."""
         self.assignment = assignment
         self.unit = self.store.unit(self.study, assignment.unit)
-        self.sheet = self.store.sheet(self.study, self.unit, self.person.id, assignment.run)
+        self.sheet = self._as_it_stands(self.unit)
         return self.sheet
 
     # -- answering -------------------------------------------------------------------------------------------
@@ -97,13 +97,9 @@ class Desk:
 
     def commit(self) -> HandedIn:
         """Hands the unit in; a calibration unit then shows its gold, and a rater below the bar is held."""
-        unit, sheet = self._open()
-        if sheet.unanswered:
-            raise LabError(f"unit {unit.id}", f"has {len(sheet.unanswered)} unanswered.", "Answer or skip them.")
-        if sheet.committed:
-            raise LabError(f"unit {unit.id}", "is handed in already.")
-        self.act("commit", unit.id)
-        self.sheet = self.store.sheet(self.study, unit, self.person.id, self._run)
+        unit, _ = self._open()
+        self.store.hand_in(self.study, unit, self._acting("commit", unit.id))
+        self.sheet = self._as_it_stands(unit)
         found = compared(self.sheet)
         if not found:
             return HandedIn([])
@@ -134,15 +130,13 @@ class Desk:
             raise LabError(f"unit {unit.id}", "is handed in, and this study has no going back.")
         if unit.gold:
             raise LabError(f"unit {unit.id}", "has shown what is right; it is not rated again.")
+        self.check()
         self.act("reopen", unit.id)
-        self.sheet = self.store.sheet(self.study, unit, self.person.id, self._run)
+        self.sheet = self._as_it_stands(unit)
 
     def act(self, kind: ActKind, unit: str = "", detail: dict[str, Any] | None = None) -> None:
         """Keeps something that was done beside answering."""
-        run = self._run if unit else 1
-        self.store.record_act(
-            Act(uuid7(), self.study.id, self.study.version, self.person, kind, now(), unit, run, detail or {})
-        )
+        self.store.record_act(self._acting(kind, unit, detail))
 
     def check(self) -> None:
         """Raises `LabError` where this rater may say nothing of the unit that is open."""
@@ -160,6 +154,14 @@ class Desk:
         if self.unit is None or self.sheet is None:
             raise LabError("study", "no unit of it is open.")
         return self.unit, self.sheet
+
+    def _as_it_stands(self, unit: Unit) -> Sheet:
+        """This rater's sheet of a unit, read anew."""
+        return self.store.sheet(self.study, unit, self.person.id, self._run, self.person.kind)
+
+    def _acting(self, kind: ActKind, unit: str = "", detail: dict[str, Any] | None = None) -> Act:
+        run = self._run if unit else 1
+        return Act(uuid7(), self.study.id, self.study.version, self.person, kind, now(), unit, run, detail or {})
 
     def _signed(self, spot: Spot, **said: Any) -> Label:
         """A label by this rater, now, of the unit that is open."""
