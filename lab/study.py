@@ -38,13 +38,17 @@ ActKind = Literal[
 
 
 class Option(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """One answer of a field: `id` is stored, `says` shown, `means` its definition, `cases` worked examples of it."""
+    """One answer of a field: `id` is stored, `says` shown, `means` its definition, `cases` worked examples of it.
+
+    `by_rule`: a rule alone gives it, and no person is asked for it; it has no key.
+    """
 
     id: str
     says: str = ""
     key: str = ""
     means: str = ""
     cases: tuple[str, ...] = ()
+    by_rule: bool = False
 
     @property
     def shown(self) -> str:
@@ -80,12 +84,26 @@ class Field(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
     def option(self, id: str) -> Option | None:
         return next((option for option in self.options if option.id == id), None)
 
+    @property
+    def digits(self) -> int:
+        """How many digits an interval is typed with: 0 to 100, and 0 to 1 in hundredths, with two; 1 to 5 with one."""
+        return 1 if self.most is not None and self.most * self.typed <= 9 else 2 if self.most_typed <= 100 else 3
+
+    @property
+    def typed(self) -> int:
+        """What a value is multiplied by when it is typed: 100 where steps are below one (85 is .85), else 1."""
+        return 100 if self.step is not None and self.step < 1 else 1
+
+    @property
+    def most_typed(self) -> float:
+        return (self.most or 0) * self.typed
+
 
 class Protocol(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """The questions asked about one unit; `shows` is what a rater sees before committing.
 
-    `guide` is the guideline by locale, `words` the translations of `FIELD`, `FIELD.OPTION`, `FIELD.OPTION.means` and
-    `title` by locale. `source` is the paper and section it comes from. `forward`: no going back to a committed unit.
+    `guide` is the guideline by locale, `words` the translations by locale of `title`, `FIELD`, `FIELD.hint`,
+    `FIELD.OPTION`, `FIELD.OPTION.means` and `FIELD.OPTION.cases` (a case a line). `source` is the paper and section it comes from. `forward`: no going back to a committed unit.
     """
 
     id: str
@@ -121,6 +139,11 @@ class Protocol(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_def
             if key in self.words.get(name, {}):
                 return self.words[name][key]
         return default
+
+    def cases(self, locale: str, field: Field, option: Option) -> tuple[str, ...]:
+        """An option's worked examples in that locale."""
+        said = self.said(locale, f"{field.id}.{option.id}.cases", "")
+        return tuple(line for line in said.splitlines() if line.strip()) or option.cases
 
     def field(self, id: str) -> Field | None:
         return next((field for field in self.fields if field.id == id), None)
@@ -215,8 +238,9 @@ class Study(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
     Its units stand apart (they may be many); `sample_sha` is the hash of them all, in order. `overlap` is how many
     raters a unit is dealt to, `shared` the share of units to which that applies (the others go to one), `repeats` the
     share dealt to the same rater once more, `bar` the least agreement with gold (0 to 1) by which a rater passes the
-    pilot. `statistics` are what its report holds, as they were settled beforehand. `consent` is the text a participant agrees to, by locale; `quiz`
-    how many questions on the persona come before a play. `shows` adds to what the protocol shows.
+    pilot. `statistics` are what its report holds, as they were settled beforehand. `consent` is the text a participant
+    agrees to, by locale; `quiz` how many questions on the persona come before a play. `shows` adds to what the
+    protocol shows.
     """
 
     id: str
