@@ -2,33 +2,97 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import combinations
 from typing import Any, NamedTuple
 
 from lab.labels import MISSING, Sheet, Spot
-from lab.study import Gold
+from lab.study import Field, Gold
+
+NEAR = 0.05
+"""How far from gold a number may be and still be right, as a share of its field's range: 5 of 100."""
 
 
 class Compared(NamedTuple):
-    """One place of a calibration unit: what the rater said (in words where it is a reason), and what is right."""
+    """One place of a calibration unit: what the rater said (in words where it is a reason), and what is right.
+
+    `near` is how far a number may be from gold and still be right.
+    """
 
     spot: Spot
     said: Any
     gold: Gold
+    near: float = 0.0
 
     @property
     def right(self) -> bool:
-        return bool(self.said == self.gold.value)
+        return same(self.said, self.gold.value, self.near)
+
+
+class PilotLine(NamedTuple):
+    """How one rater's pilot stands: units handed in of those dealt, places with gold, those of them that are right."""
+
+    rater: str
+    done: int
+    dealt: int
+    places: int
+    right: int
+
+    @property
+    def share(self) -> float | None:
+        """The share that is right; None where nothing with gold is handed in."""
+        return self.right / self.places if self.places else None
+
+
+class Pairwise(NamedTuple):
+    """Two raters beside each other: of the places of one field that both rated, those at which they said the same."""
+
+    field: str
+    one: str
+    other: str
+    places: int
+    same: int
+
+    @property
+    def percent(self) -> float | None:
+        """The percent of places with the same answer; None where they have none in common."""
+        return 100 * self.same / self.places if self.places else None
+
+
+def same(said: Any, right: Any, near: float = 0.0) -> bool:
+    """Whether two answers are the same: numbers within `near`, texts but for case and spaces, a flag not raised as one
+    that was lowered."""
+    if isinstance(said, bool) or isinstance(right, bool):
+        return bool(said) is bool(right) if said in (None, True, False) and right in (None, True, False) else False
+    if isinstance(said, int | float) and isinstance(right, int | float):
+        return abs(said - right) <= near + 1e-9
+    if isinstance(said, str) and isinstance(right, str):
+        return " ".join(said.casefold().split()) == " ".join(right.casefold().split())
+    if isinstance(said, list | tuple) and isinstance(right, list | tuple):
+        return list(said) == list(right)
+    return said is not None and said == right
+
+
+def nearness(field: Field | None) -> float:
+    """How far from gold an answer to a field may be; 0 where its values are no numbers, or have no range."""
+    if field is None or field.kind != "interval" or field.least is None or field.most is None:
+        return 0.0
+    return NEAR * (field.most - field.least)
+
+
+def said_at(sheet: Sheet, spot: Spot) -> Any:
+    """What stands at a place, a reason for having no answer in words; None where nothing does."""
+    head = sheet.head(spot)
+    return None if head is None else MISSING[head.reason_missing] if head.reason_missing else head.value
 
 
 def compared(sheet: Sheet) -> list[Compared]:
-    """Each place of a calibration unit that has gold, in the sheet's order."""
+    """Each place of a calibration unit that has gold, in the order in which gold is declared."""
     found = []
     for gold in sheet.unit.gold:
         spot = Spot(gold.target, gold.field)
-        head = sheet.head(spot)
-        said = None if head is None else MISSING[head.reason_missing] if head.reason_missing else head.value
-        found.append(Compared(spot, said, gold))
+        found.append(Compared(spot, said_at(sheet, spot), gold, nearness(sheet.protocol.field(gold.field))))
     return found
 
 
@@ -36,3 +100,56 @@ def share_right(sheets: Iterable[Sheet]) -> float | None:
     """The share of gold places at which a rater said what is right, over all units; None where there is no gold."""
     all_of = [one.right for sheet in sheets for one in compared(sheet)]
     return sum(all_of) / len(all_of) if all_of else None
+
+
+def pilot_line(rater: str, sheets: Sequence[Sheet]) -> PilotLine:
+    """How a rater's pilot stands by their sheets of all pilot units; only what is handed in counts."""
+    done = [sheet for sheet in sheets if sheet.committed]
+    rights = [one.right for sheet in done for one in compared(sheet)]
+    return PilotLine(rater, len(done), len(sheets), len(rights), sum(rights))
+
+
+def confusion(sheets: Iterable[Sheet]) -> dict[str, Counter[tuple[str, str]]]:
+    """For each field how often (gold, said) came together, over the sheets that are handed in.
+
+    Numbers that are right count as gold itself, so that what is off the diagonal is wrong.
+    """
+    found: dict[str, Counter[tuple[str, str]]] = {}
+    for sheet in sheets:
+        for one in compared(sheet) if sheet.committed else ():
+            said = one.gold.value if one.right else one.said
+            pair = (told(one.gold.value), told(said))
+            found.setdefault(one.spot.field, Counter())[pair] += 1
+    return found
+
+
+def pairwise(sheets: Mapping[str, Sequence[Sheet]]) -> list[Pairwise]:
+    """Percent agreement of each two raters by field, over pilot units that both handed in; reasons count as answers.
+
+    A place that neither was asked is none, one that a single one answered counts as different.
+    """
+    found = []
+    for one, other in combinations(sorted(sheets), 2):
+        theirs = {(sheet.unit.id): sheet for sheet in sheets[other] if sheet.committed}
+        both = [(sheet, theirs[sheet.unit.id]) for sheet in sheets[one] if sheet.committed and sheet.unit.id in theirs]
+        places: Counter[str] = Counter()
+        agreed: Counter[str] = Counter()
+        for mine, other_sheet in both:
+            for spot in dict.fromkeys((*mine.spots, *other_sheet.spots)):
+                field = mine.protocol.field(spot.field)
+                values = said_at(mine, spot), said_at(other_sheet, spot)
+                if field is None or (values == (None, None) and field.kind != "flag"):
+                    continue
+                places[spot.field] += 1
+                agreed[spot.field] += same(*values, nearness(field))
+        found += [Pairwise(field, one, other, count, agreed[field]) for field, count in places.items()]
+    return found
+
+
+def told(value: Any) -> str:
+    """An answer in a word, as tables name it."""
+    if value is None:
+        return "(no answer)"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return f"{value:g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,111 @@
+"""What is right at places of a study's units, and why: a calibration file of JSON lines, laid into the units.
+
+One line is about one place: `{"unit": ID, "target": "open", "field": "state", "value": "completed", "reason": "..."}`.
+`unit` is a unit's id or its beginning, `run` in its stead a run's; `target` is left out where the unit as a whole is
+meant, `field` where the protocol has one alone (or one alone that is required).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec.structs import replace
+
+from lab.errors import LabError
+from lab.labels import check_value, target_of
+from lab.study import Field, Gold, Label, Protocol, Unit
+from lab.task import Actor
+from lab.wire import convert, read_file, read_json
+
+
+class GoldLine(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """One line of a calibration file; one of `unit` and `run` is told."""
+
+    value: Any
+    unit: str = ""
+    run: str = ""
+    target: str = ""
+    field: str = ""
+    reason: str = ""
+
+
+def read_gold(path: Path) -> list[tuple[str, GoldLine]]:
+    """Each line and where it stands; a `LabError` names the line and the field that is wrong."""
+    lines = read_file(path, f"gold file {path}").splitlines()
+    placed = [(f"gold file {path}, line {number}", line) for number, line in enumerate(lines, 1) if line.strip()]
+    if not placed:
+        raise LabError(f"gold file {path}", "holds no line")
+    found = []
+    for where, line in placed:
+        one: GoldLine = convert(read_json(line, where).value, GoldLine, where)
+        if bool(one.unit) == bool(one.run):
+            raise LabError(where, "field unit: names no unit and no run" if not one.unit else "names a unit and a run")
+        found.append((where, one))
+    return found
+
+
+def with_gold(protocol: Protocol, units: Sequence[Unit], lines: Sequence[tuple[str, GoldLine]]) -> list[Unit]:
+    """The units in their order, those that a line is about with its gold, and as pilot units.
+
+    Raises `LabError` where a line is about no unit or several, a place is not asked, a value does not fit its field,
+    or two lines are about one place.
+    """
+    golds: dict[str, dict[tuple[str, str], Gold]] = {}
+    for where, line in lines:
+        unit = _unit(units, line, where)
+        field = field_at(protocol, unit, line.target, line.field, where)
+        gold = Gold(line.target, field.id, line.value, line.reason)
+        _check(field, unit, gold, where)
+        places = golds.setdefault(unit.id, {})
+        if (gold.target, gold.field) in places:
+            raise LabError(where, f"field target: unit {unit.id} has gold for {field.id} there already")
+        places[gold.target, gold.field] = gold
+    return [
+        replace(unit, gold=(*unit.gold, *golds[unit.id].values()), pilot=True) if unit.id in golds else unit
+        for unit in units
+    ]
+
+
+def field_at(protocol: Protocol, unit: Unit, target: str, id: str, where: str) -> Field:
+    """The field that is meant at a place; without an `id` the only one there, or the only one that is required."""
+    whole = protocol.targets == "unit"
+    if target and (whole or target_of(unit, target) is None):
+        known = ", ".join(one.id for one in unit.targets) if not whole else ""
+        raise LabError(where, f"field target: {target!r} is none of {known or 'any: leave it out, there are none'}")
+    there = [field for field in protocol.fields if whole or (field.per == "target") == bool(target)]
+    if id:
+        found = next((field for field in there if field.id == id), None)
+        if found is None:
+            known = ", ".join(field.id for field in there) or ("none without a target" if not target else "none there")
+            raise LabError(where, f"field field: {id!r} is none of {known}")
+        return found
+    required = [field for field in there if field.required]
+    if len(there) == 1 or len(required) == 1:
+        return there[0] if len(there) == 1 else required[0]
+    if not there:
+        raise LabError(where, "field target: is not told, and nothing is asked of the unit as a whole")
+    raise LabError(where, f"field field: is not told, and {', '.join(field.id for field in there)} are asked there")
+
+
+def _unit(units: Sequence[Unit], line: GoldLine, where: str) -> Unit:
+    if line.run:
+        found = [unit for unit in units if any(run.startswith(line.run) for run in unit.runs)]
+    else:
+        found = [unit for unit in units if unit.id == line.unit]
+        found = found or [unit for unit in units if unit.id.startswith(line.unit)]
+    if len(found) == 1:
+        return found[0]
+    name = "run" if line.run else "unit"
+    said = "is no unit's" if line.run else "is no unit of the study"
+    if found:
+        some = ", ".join(unit.id for unit in found[:3])
+        said = f"fits {len(found)} units ({some}{', ...' if len(found) > 3 else ''})"
+    raise LabError(where, f"field {name}: {line.run or line.unit} {said}")
+
+
+def _check(field: Field, unit: Unit, gold: Gold, where: str) -> None:
+    label = Label("", "", 0, unit.id, gold.target, field.id, Actor("script", "gold"), gold.value)
+    check_value(where, field, target_of(unit, gold.target), label)
