@@ -2,48 +2,241 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
 from pathlib import Path
+from typing import NoReturn
 
 from msgspec.structs import replace
 
 from lab.errors import LabError
-from lab.study import Field, Protocol
+from lab.study import Field, Option, Protocol
 from lab.wire import convert, read_file, read_yaml
+
+_ID = re.compile(r"[a-z0-9]+(?:[_-][a-z0-9]+)*")
+_OPTION_ID = re.compile(r"[A-Za-z0-9]+(?:_[A-Za-z0-9]+)*")
+_LOCALE = re.compile(r"[a-z]{2,3}(?:-[A-Za-z0-9]+)*")
+_CHOICES = ("nominal", "ordinal")
+_KEYED = 9
+"""How many options have a digit each."""
 
 
 def load_protocol(path: Path) -> Protocol:
     """A protocol from a YAML file; a `LabError` names the file and the field that is wrong."""
     what = f"protocol file {path}"
     value = read_yaml(read_file(path, what), what).value
-    if isinstance(value, dict):
-        value.setdefault("id", path.stem)
+    if not isinstance(value, dict):
+        raise LabError(what, "holds no mapping of fields")
+    value.setdefault("id", path.stem)
     found: Protocol = convert(value, Protocol, what)
     check_protocol(found, what)
     return replace(found, fields=tuple(map(_keyed, found.fields)))
 
 
 def _keyed(field: Field) -> Field:
-    """Options that name no key have their number, so that digits suffice."""
-    if len(field.options) > 9:
-        return field
-    options = tuple(replace(option, key=option.key or str(number)) for number, option in enumerate(field.options, 1))
-    return replace(field, options=options)
+    """Options that name no key have their number among those that people are asked for, so that digits suffice."""
+    number = 0
+    options = []
+    for option in field.options:
+        number += not option.by_rule
+        options.append(option if option.by_rule or option.key else replace(option, key=str(number)))
+    return replace(field, options=tuple(options))
 
 
 def check_protocol(protocol: Protocol, what: str) -> None:
-    """Raises `LabError` where ids repeat, a condition or precedence leads nowhere, or a field cannot be answered."""
+    """The rules a schema cannot say; raises `LabError` naming `what` and the field."""
+    if not _ID.fullmatch(protocol.id):
+        _refuse(what, "id", f"{protocol.id!r} is not small letters and digits, joined by - or _")
+    if not protocol.title.strip():
+        _refuse(what, "title", "is empty")
     ids = [field.id for field in protocol.fields]
     if not ids:
-        raise LabError(what, "field fields: there is none")
-    for id in ids:
-        if ids.count(id) > 1:
-            raise LabError(what, f"field fields: {id!r} is there twice")
+        _refuse(what, "fields", "there is none")
+    _once(what, "fields", ids)
+    _once(what, "shows", protocol.shows)
+    _check_targets(protocol, what)
+    for place, field in enumerate(protocol.fields):
+        _check_field(protocol, field, what)
+        _check_condition(protocol, field, protocol.fields[:place], what)
+        _check_precedence(field, protocol.fields[:place], what)
+    _check_keys(protocol, what)
+    _check_words(protocol, what)
+
+
+def _refuse(what: str, place: str, why: str) -> NoReturn:
+    raise LabError(what, f"field {place}: {why}")
+
+
+def _once(what: str, place: str, names: Iterable[str]) -> None:
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            _refuse(what, place, f"{name!r} is there twice")
+        seen.add(name)
+
+
+def _check_targets(protocol: Protocol, what: str) -> None:
+    if protocol.targets in ("tdg nodes", "information units", "branches", "criteria", "steps") and (
+        protocol.unit != "run"
+    ):
+        _refuse(what, "targets", f"a {protocol.unit} has no {protocol.targets}; a run has")
+    if protocol.targets != "unit" and all(field.per == "unit" for field in protocol.fields):
+        _refuse(what, "targets", f"no field is asked of each of the {protocol.targets}")
+
+
+# -- one field -------------------------------------------------------------------------------------------------
+
+
+def _check_field(protocol: Protocol, field: Field, what: str) -> None:
+    place = f"fields.{field.id}"
+    if not _ID.fullmatch(field.id):
+        _refuse(what, place, f"the id {field.id!r} is not small letters and digits, joined by - or _")
+    if not field.ask.strip():
+        _refuse(what, f"{place}.ask", "is empty")
+    if field.key and (len(field.key) != 1 or not field.key.isprintable() or field.key.isspace()):
+        _refuse(what, f"{place}.key", f"{field.key!r} is not one key")
+    _check_options(protocol, field, what, place)
+    _check_scale(field, what, place)
+    on_screen = protocol.unit in ("run", "pair of runs", "step")
+    if field.kind == "box" and not (on_screen and "screens" in protocol.shows):
+        _refuse(what, place, "a box is drawn on a screen, and this protocol shows none")
+    if field.kind == "step" and not on_screen:
+        _refuse(what, place, f"a {protocol.unit} has no steps to choose from")
+    if field.evidence and not on_screen:
+        _refuse(what, f"{place}.evidence", f"a {protocol.unit} has no steps to point at")
+
+
+def _check_options(protocol: Protocol, field: Field, what: str, place: str) -> None:
+    options = field.options
+    if field.kind not in _CHOICES:
+        if options or field.sided or field.after:
+            _refuse(what, place, f"a field of kind {field.kind} has no options, sides or precedence")
+        return
+    asked = [option for option in options if not option.by_rule]
+    if len(asked) < 2 and not (protocol.targets == "branches" and not options):
+        _refuse(what, f"{place}.options", "a choice is between two or more")
+    _once(what, f"{place}.options", [option.id for option in options])
+    for option in options:
+        if not _OPTION_ID.fullmatch(option.id):
+            _refuse(what, f"{place}.options", f"the id {option.id!r} is not letters and digits, joined by _")
+        if option.key and (len(option.key) != 1 or not option.key.isprintable() or option.key.isspace()):
+            _refuse(what, f"{place}.options.{option.id}.key", f"{option.key!r} is not one key")
+        if option.key and option.by_rule:
+            _refuse(what, f"{place}.options.{option.id}.key", "nobody is asked for it, so it has none")
+    if len(asked) > _KEYED and not all(option.key for option in asked):
+        _refuse(what, f"{place}.options", f"there are {len(asked)}; more than {_KEYED} need a key each")
+    _once(what, f"{place}.options, a key", [option.key for option in _keyed(field).options if option.key])
+    if field.sided and not (protocol.unit.startswith("pair") and {"A", "B"} <= {option.id for option in options}):
+        _refuse(what, f"{place}.sided", "needs a pair, and options A and B")
+
+
+def _check_scale(field: Field, what: str, place: str) -> None:
+    given = (field.least, field.most, field.step)
+    if field.kind != "interval":
+        if any(number is not None for number in given):
+            _refuse(what, place, f"least, most and step belong to intervals, and this is of kind {field.kind}")
+        return
+    if field.least is None or field.most is None:
+        _refuse(what, place, "an interval needs least and most")
+    if not field.least < field.most:
+        _refuse(what, place, f"least {field.least:g} is not below most {field.most:g}")
+    if field.step is not None:
+        steps = (field.most - field.least) / field.step if field.step > 0 else 0.0
+        if steps < 1 or abs(steps - round(steps)) > 1e-6:
+            _refuse(what, f"{place}.step", f"{field.step:g} does not lead from {field.least:g} to {field.most:g}")
+
+
+# -- fields together -------------------------------------------------------------------------------------------
+
+
+def _check_condition(protocol: Protocol, field: Field, earlier: tuple[Field, ...], what: str) -> None:
+    if not field.show_if:
+        return
+    place = f"fields.{field.id}.show_if"
+    name, equals, wanted = field.show_if.partition("=")
+    if not equals or not all(wanted.split(",")):
+        _refuse(what, place, f"{field.show_if!r} is not FIELD=value,value")
+    other = next((one for one in earlier if one.id == name), None)
+    if other is None:
+        _refuse(what, place, f"there is no field {name!r} before it")
+    if other.per == "target" and field.per == "unit" and protocol.targets != "unit":
+        _refuse(what, place, f"{name!r} is asked of each target, and this of the whole")
+    known = ["True", "False"] if other.kind == "flag" else [option.id for option in other.options]
+    if not known:
+        _refuse(what, place, f"{name!r} is of kind {other.kind}, which has no values to name")
+    for value in wanted.split(","):
+        if value not in known:
+            _refuse(what, place, f"{value!r} is none of {', '.join(known)}")
+
+
+def _check_precedence(field: Field, earlier: tuple[Field, ...], what: str) -> None:
+    if not field.after:
+        return
+    place = f"fields.{field.id}.after"
+    first = next((one for one in earlier if one.id == field.after), None)
+    if first is None:
+        _refuse(what, place, f"there is no field {field.after!r} before it")
+    if first.kind not in _CHOICES:
+        _refuse(what, place, f"{field.after!r} is of kind {first.kind}, which has no order of options")
+    order = [option.id for option in first.options]
+    own = [option.id for option in field.options]
+    for id in own:
+        if id not in order:
+            _refuse(what, place, f"{id!r} is no option of {field.after!r}, so nothing says what it comes after")
+    if own != [id for id in order if id in own]:
+        _refuse(what, place, f"the options stand in another order than those of {field.after!r}")
+    if first.per != field.per:
+        _refuse(what, place, f"{field.after!r} is not asked of the same thing")
+
+
+def _check_keys(protocol: Protocol, what: str) -> None:
+    """A field that has a key of its own is reached by it from any field beside it."""
     for field in protocol.fields:
-        if field.kind in ("nominal", "ordinal") and not field.options and protocol.targets != "branches":
-            raise LabError(what, f"field fields.{field.id}: has no options")
-        if field.show_if and field.show_if.partition("=")[0] not in ids:
-            raise LabError(
-                what, f"field fields.{field.id}.show_if: there is no field {field.show_if.partition('=')[0]!r}"
-            )
-        if field.after and field.after not in ids:
-            raise LabError(what, f"field fields.{field.id}.after: there is no field {field.after!r}")
+        if not field.key:
+            continue
+        for other in protocol.fields:
+            if other.per != field.per and protocol.targets != "unit":
+                continue
+            if field.key in {option.key for option in _keyed(other).options} or (
+                other is not field and other.key == field.key
+            ):
+                _refuse(what, f"fields.{field.id}.key", f"{field.key!r} is taken by {other.id!r}")
+
+
+def _check_words(protocol: Protocol, what: str) -> None:
+    known = set(word_keys(protocol))
+    for name in ("guide", "words"):
+        for locale in getattr(protocol, name):
+            if not _LOCALE.fullmatch(locale):
+                _refuse(what, name, f"{locale!r} is no locale, such as en or zh-Hans")
+    for locale, words in protocol.words.items():
+        for key in words:
+            if key not in known:
+                _refuse(what, f"words.{locale}", f"{key!r} is nothing that this protocol says")
+
+
+def word_keys(protocol: Protocol) -> list[str]:
+    """Everything that a translation may name, in order."""
+    keys = ["title"]
+    for field in protocol.fields:
+        keys += [field.id, f"{field.id}.hint"]
+        for option in field.options:
+            keys += [f"{field.id}.{option.id}{end}" for end in ("", ".means", ".cases")]
+    return keys
+
+
+def untranslated(protocol: Protocol, locale: str) -> list[str]:
+    """What a protocol says in words that a locale has not: every ask, hint, option, definition and case."""
+    said = {"title": protocol.title}
+    for field in protocol.fields:
+        said |= {field.id: field.ask, f"{field.id}.hint": field.hint}
+        for option in field.options:
+            said |= _said(f"{field.id}.{option.id}", option)
+    words = protocol.words.get(locale, {})
+    missing = [key for key, text in said.items() if text and not words.get(key, "").strip()]
+    return missing if protocol.guide.get(locale) or not protocol.guide else ["guide", *missing]
+
+
+def _said(key: str, option: Option) -> dict[str, str]:
+    words = "" if option.shown.isdigit() else option.shown
+    return {key: words, f"{key}.means": option.means, f"{key}.cases": "\n".join(option.cases)}

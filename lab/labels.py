@@ -201,6 +201,9 @@ def check_value(what: str, field: Field, target: Target | None, label: Label) ->
             known = target.options if target is not None and target.options else [one.id for one in field.options]
             if value not in known:
                 raise LabError(what, f"{place}: {value!r} is none of {', '.join(known)}")
+            option = field.option(value)
+            if option is not None and option.by_rule and label.rater.kind != "script":
+                raise LabError(what, f"{place}: {value!r} is set by a rule, and asked of nobody")
         case "interval":
             _check_number(what, place, field, value)
         case "flag":

@@ -32,8 +32,8 @@ Blind = Literal["people", "models", "method", "outcome", "raters"]
 """What stays hidden: other people's labels, models' labels, the method's name, outcome and scores, raters' codes."""
 Stage = Literal["pilot", "main", "repeat"]
 ActKind = Literal[
-    "sat", "rose", "idle", "break", "opened", "picture", "guide", "commit", "reopen", "gold", "held", "released",
-    "consent", "quiz", "played", "interrupted", "dealt", "replaced", "left", "locked",
+    "sat", "rose", "idle", "break", "opened", "looked", "picture", "guide", "commit", "reopen", "gold", "held",
+    "released", "consent", "quiz", "played", "interrupted", "dealt", "replaced", "left", "locked",
 ]  # fmt: skip
 
 
@@ -84,26 +84,13 @@ class Field(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
     def option(self, id: str) -> Option | None:
         return next((option for option in self.options if option.id == id), None)
 
-    @property
-    def digits(self) -> int:
-        """How many digits an interval is typed with: 0 to 100, and 0 to 1 in hundredths, with two; 1 to 5 with one."""
-        return 1 if self.most is not None and self.most * self.typed <= 9 else 2 if self.most_typed <= 100 else 3
-
-    @property
-    def typed(self) -> int:
-        """What a value is multiplied by when it is typed: 100 where steps are below one (85 is .85), else 1."""
-        return 100 if self.step is not None and self.step < 1 else 1
-
-    @property
-    def most_typed(self) -> float:
-        return (self.most or 0) * self.typed
-
 
 class Protocol(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """The questions asked about one unit; `shows` is what a rater sees before committing.
 
     `guide` is the guideline by locale, `words` the translations by locale of `title`, `FIELD`, `FIELD.hint`,
-    `FIELD.OPTION`, `FIELD.OPTION.means` and `FIELD.OPTION.cases` (a case a line). `source` is the paper and section it comes from. `forward`: no going back to a committed unit.
+    `FIELD.OPTION`, `FIELD.OPTION.means` and `FIELD.OPTION.cases` (a case a line). `source` is the paper and section
+    it comes from. `forward`: no going back to a committed unit.
     """
 
     id: str
