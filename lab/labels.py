@@ -28,7 +28,7 @@ class Sheet:
         self.protocol = protocol
         self.unit = unit
         self.rows = sorted(labels, key=lambda label: (label.at, label.id))
-        superseded = {label.supersedes for label in self.rows if label.supersedes}
+        superseded = {id for label in self.rows for id in label.replaces}
         by_spot: dict[Spot, list[Label]] = {}
         for label in self.rows:
             if label.id not in superseded:
@@ -153,6 +153,8 @@ def check_next(now: Standing, label: Label) -> None:
     clash = {one.id for one in now.sheet.clashes.get(spot, ())}
     if label.supersedes != (head.id if head is not None else None) and label.supersedes not in clash:
         raise LabError(what, f"{place_words(now.unit, spot)} was changed meanwhile; nothing was done.", "Look again.")
+    if not clash.issuperset(label.also):
+        raise LabError(what, "field also: it takes the place of what is no last word there.")
     if label.act == "undo":
         _check_undo(what, now.sheet, label)
         return
@@ -256,9 +258,13 @@ def _check_order(what: str, field: Field, sheet: Sheet, label: Label) -> None:
 
 
 def answer_to(sheet: Sheet, label: Label) -> Label:
-    """A label that takes the place of what stands where it belongs."""
-    head = sheet.heads.get(Spot(label.target, label.field))
-    return msgspec.structs.replace(label, supersedes=head.id if head is not None else None)
+    """A label that takes the place of what stands where it belongs: of a clash, all of it."""
+    spot = Spot(label.target, label.field)
+    head = sheet.heads.get(spot)
+    if head is None:
+        return msgspec.structs.replace(label, supersedes=None, also=())
+    others = tuple(one.id for one in sheet.clashes.get(spot, ()) if one.id != head.id)
+    return msgspec.structs.replace(label, supersedes=head.id, also=others)
 
 
 def undo_of(sheet: Sheet, label: Label) -> Label | None:
@@ -298,7 +304,7 @@ MISSING: Mapping[Missing, str] = {
 def current(labels: Iterable[Label]) -> list[Label]:
     """The labels that stand: heads alone, cleared ones and clashes left out; what agreement is computed from."""
     rows = list(labels)
-    superseded = {label.supersedes for label in rows if label.supersedes}
+    superseded = {id for label in rows for id in label.replaces}
     heads: dict[tuple[Any, ...], list[Label]] = {}
     for label in rows:
         if label.id not in superseded:

@@ -308,6 +308,7 @@ class Label(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
     steps from 1), `region` pixels (left, top, right, bottom) there. An undo restores what stood before the label that
     it `undoes`. Times are UTC, `first_key_at` None for paste or composition; `idle_ms` is the time away while it was
     open. `source` says how it came: keys, a file's name, a rule; `config_sha` is a model's prompt and parameters.
+    It `supersedes` what stood there, and where that was a clash, `also` the other last words.
     """
 
     id: str
@@ -336,7 +337,13 @@ class Label(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
     config_sha: str = ""
     source: str = ""
     supersedes: str | None = None
+    also: tuple[str, ...] = ()
     v: int = VERSION
+
+    @property
+    def replaces(self) -> tuple[str, ...]:
+        """All that it takes the place of."""
+        return (*((self.supersedes,) if self.supersedes else ()), *self.also)
 
     @property
     def cleared(self) -> bool:

@@ -116,6 +116,13 @@ def test_two_heads_are_a_clash_until_the_rater_settles_it() -> None:
     assert set(paper.sheet.clashes) == {Spot("open", "state")}
     assert Spot("open", "state") in paper.sheet.unanswered
     assert current(paper.rows) == []
+    settled = paper.say("open", "state", "completed")
+    assert set(settled.replaces) == {one.id, other.id}
+    assert not paper.sheet.clashes
+    assert current(paper.rows) == [settled]
+    stray = replace(answer_to(paper.sheet, label(PLAN, UNIT, "open", "state", "completed")), also=(one.id,))
+    with pytest.raises(LabError, match="field also"):
+        paper.put(stray)
 
 
 def test_a_label_on_what_was_changed_meanwhile_is_refused() -> None:
