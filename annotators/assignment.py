@@ -1,16 +1,166 @@
-"""Who rates what, in which order: dealt from a seed, so that the same study is dealt the same everywhere."""
+"""Who rates what, in which order: dealt from a seed, so that the same study is dealt the same everywhere.
+
+Chance is a hash of the study's id and seed and of what is drawn: no version of Python or of this program draws anew.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import hashlib
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from decimal import ROUND_HALF_UP, Decimal
+from typing import TypeVar
 
-from lab.study import Assignment, Study, Unit
+from annotators.counterbalance import Turn, counterbalanced, dealt_apart
+from lab.errors import LabError
+from lab.study import Assignment, Stage, Study, Unit
+
+T = TypeVar("T")
 
 
-def deal(study: Study, units: Sequence[Unit]) -> list[Assignment]:
-    """Every assignment of a study: calibration units first and to all, then each unit to `overlap` raters in an order
-    of each rater's own, and `repeats` of them once more with sides swapped.
+def chance(study: Study, *of: object) -> int:
+    """A number drawn for `of`, the same in every run of this program and in every version of the study."""
+    text = "\x1f".join(map(str, (study.id, study.seed, *of)))
+    return int.from_bytes(hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()[:8], "big")
 
-    Plays are counterbalanced over tasks, conditions and order. Loads differ by one at most.
+
+def portion(share: float, of: int) -> int:
+    """So many of `of` as a share of them comes to, half up."""
+    return int((Decimal(repr(float(share))) * of).quantize(Decimal(1), ROUND_HALF_UP))
+
+
+def deal(study: Study, units: Iterable[Unit]) -> list[Assignment]:
+    """Every assignment of a study, rater by rater in their order; `at` is empty.
+
+    Calibration units come first and go to all, each other unit to `overlap` raters in an order of each rater's own,
+    `repeats` of them late once more with the sides the other way round. Loads differ by one at most. What belongs to an
+    owner goes to nobody else, what a rule has answered, or a model or a script plays, to nobody. Plays are
+    counterbalanced over tasks, conditions and order.
     """
-    raise NotImplementedError
+    asked = [unit for unit in units if not unit.mechanical]
+    check_raters(study, asked)
+    raters = _shuffled(study, study.raters, "rater")
+    if study.protocol.unit == "task to play":
+        turns = counterbalanced(study, asked, raters, chance)
+        return [one for rater in study.raters for one in _played(study, rater, turns[rater])]
+    pilot = [unit.id for unit in asked if unit.pilot or unit.gold]
+    main = {rater: list[str]() for rater in raters}
+    free = [unit for unit in asked if not (unit.pilot or unit.gold)]
+    for unit in free:
+        if unit.owner:
+            main[unit.owner].append(unit.id)
+    for id, chosen in dealt_apart(_wanted(study, [unit.id for unit in free if not unit.owner]), raters):
+        for rater in chosen:
+            main[rater].append(id)
+    return [one for rater in study.raters for one in _ordered(study, rater, pilot, main[rater])]
+
+
+def check_raters(study: Study, units: Iterable[Unit]) -> None:
+    """Raises `LabError` where the study cannot be dealt to these people."""
+    what = f"study {study.name}"
+    if not study.raters:
+        raise LabError(what, "field raters: there is none")
+    for code in study.raters:
+        if study.raters.count(code) > 1:
+            raise LabError(what, f"field raters: {code!r} is there twice")
+    if not 1 <= study.overlap <= len(study.raters):
+        said = f"field overlap: {study.overlap} is not from 1 to the {len(study.raters)} raters there are"
+        raise LabError(what, said)
+    for name in ("shared", "repeats"):
+        if not 0 <= getattr(study, name) <= 1:
+            raise LabError(what, f"field {name}: {getattr(study, name):g} is no share from 0 to 1")
+    for unit in units:
+        if unit.owner and unit.owner not in study.raters:
+            raise LabError(what, f"field raters: {unit.owner!r}, whose unit {unit.id} is, is not among them")
+
+
+def _wanted(study: Study, ids: Sequence[str]) -> list[tuple[str, int]]:
+    """Units in the order in which they are dealt, each with how many people it goes to."""
+    drawn = _shuffled(study, ids, "unit")
+    several = portion(study.shared, len(drawn))
+    return [(id, study.overlap if place < several else 1) for place, id in enumerate(drawn)]
+
+
+def _ordered(study: Study, rater: str, pilot: Sequence[str], main: Sequence[str]) -> list[Assignment]:
+    """One rater's assignments: the pilot, the rest, and late among these what they rate once more."""
+    order: list[tuple[str, Stage, int]] = [(id, "pilot", 1) for id in _shuffled(study, pilot, "order", rater)]
+    first: list[tuple[str, Stage, int]] = [(id, "main", 1) for id in _shuffled(study, main, "order", rater)]
+    count = portion(study.repeats, len(first))
+    half = max(count, (len(first) + 1) // 2)  # what is repeated was rated in the first half, so that it lies behind
+    again: list[tuple[str, Stage, int]] = [
+        (id, "repeat", 2) for id, _, _ in _shuffled(study, first[:half], "repeat", rater)[:count]
+    ]
+    cut = max(half, len(first) - count)
+    order += [*first[:cut], *_shuffled(study, [*first[cut:], *again], "late", rater)]
+    return [
+        Assignment(study.id, study.version, rater, at, id, stage, run, swapped(study, rater, id, run))
+        for at, (id, stage, run) in enumerate(order)
+    ]
+
+
+def swapped(study: Study, rater: str, unit: str, run: int = 1) -> bool:
+    """Whether this rater sees the sides of a pair the other way round; when they see it again, as they did not."""
+    if not any(field.sided for field in study.protocol.fields):
+        return False
+    return bool((chance(study, "side", rater, unit) + run - 1) % 2)
+
+
+def _played(study: Study, rater: str, turns: Iterable[Turn]) -> list[Assignment]:
+    return [
+        Assignment(study.id, study.version, rater, at, turn.unit, condition=turn.condition)
+        for at, turn in enumerate(turns)
+    ]
+
+
+def _shuffled(study: Study, values: Sequence[T], *of: object) -> list[T]:
+    """In an order drawn for `of`, whatever order they come in."""
+    return sorted(values, key=lambda value: chance(study, *of, *(value if isinstance(value, tuple) else (value,))))
+
+
+# -- afterwards ------------------------------------------------------------------------------------------------
+
+
+def redealt(
+    study: Study,
+    leaving: Sequence[Assignment],
+    done: Collection[tuple[str, int]],
+    by: str,
+    theirs: Sequence[Assignment],
+    tasks: Mapping[str, str] = {},
+) -> list[Assignment]:
+    """What `by` is dealt in place of a rater who leaves: all that was not handed in, in that rater's order.
+
+    `done` are the (unit, run) that were handed in: they stay the other's, and so does what would only repeat one.
+    Calibration is each rater's own: it is dealt whole, and first. What `by` has already (`theirs`), or a play of a
+    task that they play already (`tasks` by unit), is not dealt again.
+    """
+    has = {tasks.get(one.unit, one.unit) for one in theirs}
+    begun = {unit for unit, _ in done}
+    rest: dict[tuple[str, int], Assignment] = {}
+    for one in sorted(leaving, key=lambda one: (one.stage != "pilot", one.position)):
+        again = one.stage == "repeat"
+        if tasks.get(one.unit, one.unit) not in has and (one.stage == "pilot" or one.unit not in begun):
+            rest.setdefault((one.unit, 1 + again), one)
+    start = max((one.position for one in theirs), default=-1) + 1
+    return [
+        Assignment(
+            study.id, study.version, by, start + at, unit, one.stage, run, swapped(study, by, unit, run), one.condition
+        )
+        for at, ((unit, run), one) in enumerate(rest.items())
+    ]
+
+
+def played_again(study: Study, interrupted: Assignment, theirs: Sequence[Assignment]) -> Assignment:
+    """An interrupted play, dealt to the same participant once more, after all that they have."""
+    run = max(one.run for one in theirs if one.unit == interrupted.unit) + 1
+    end = max(one.position for one in theirs) + 1
+    return Assignment(
+        study.id, study.version, interrupted.rater, end, interrupted.unit, run=run, condition=interrupted.condition
+    )
+
+
+def loads(assignments: Iterable[Assignment]) -> Mapping[str, int]:
+    """How many units each rater has, those that they only repeat and the pilot left out."""
+    found: dict[str, int] = {}
+    for one in assignments:
+        found[one.rater] = found.get(one.rater, 0) + (one.stage == "main" and one.run == 1)
+    return found

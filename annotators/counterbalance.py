@@ -1,0 +1,167 @@
+"""Spreading units over people evenly, and plays over tasks, conditions and order so that none stands for another."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
+
+from lab.study import Study, Unit
+
+Chance = Callable[..., int]
+
+
+class Turn(NamedTuple):
+    """A unit that a participant plays, and its condition in a word."""
+
+    unit: str
+    condition: str
+
+
+def dealt_apart(wanted: Sequence[tuple[str, int]], raters: Sequence[str]) -> Iterator[tuple[str, list[str]]]:
+    """Each unit with the people it goes to, so many as it wants; loads differ by one at most.
+
+    Among those with the least to do come those who have least been together, so that every pair of raters is compared.
+    """
+    load = [0] * len(raters)
+    together = [[0] * len(raters) for _ in raters]
+    for turn, (unit, count) in enumerate(wanted):
+        chosen: list[int] = []
+        for _ in range(count):
+            chosen.append(
+                min(
+                    (who for who in range(len(raters)) if who not in chosen),
+                    key=lambda who: (
+                        load[who], sum(together[who][other] for other in chosen), (who - turn) % len(raters)
+                    ),
+                )
+            )  # fmt: skip
+        for who in chosen:
+            load[who] += 1
+            for other in chosen:
+                together[who][other] += who != other
+        yield unit, [raters[who] for who in chosen]
+
+
+def counterbalanced(
+    study: Study, units: Sequence[Unit], raters: Sequence[str], chance: Chance
+) -> dict[str, list[Turn]]:
+    """What each participant plays, in their order: each task at most once, `overlap` people a task.
+
+    How often a participant, and how often a task, has each condition differs by one at most. The order is a row of a
+    Latin square in which, where it can be, every task follows every other equally often.
+    """
+    tasks: dict[str, dict[str, Unit]] = {}
+    for unit in units:
+        if unit.play is not None and unit.play.user == "person":
+            tasks.setdefault(unit.play.task.id, {})[f"{unit.play.condition}\x1f{unit.id}"] = unit
+    names = sorted(tasks, key=lambda name: (chance(study, "task", name), name))
+    wanted = [(name, study.overlap) for name in names]
+    edges = [(name, who) for name, some in dealt_apart(wanted, raters) for who in some]
+    ways = {name: [tasks[name][key] for key in sorted(tasks[name])] for name in names}
+    most = max(map(len, ways.values()), default=1)
+    if any(len(found) < most for found in ways.values()):  # a task that lacks a condition has the next one in turn
+        ways = {name: [found[at % len(found)] for at in range(most)] for name, found in ways.items()}
+    colours = evenly_coloured(edges, most)
+    mine: dict[str, dict[str, Unit]] = defaultdict(dict)
+    for (name, who), colour in zip(edges, colours, strict=True):
+        mine[who][name] = ways[name][colour]
+    return {who: _in_turn(mine[who], names, row) for row, who in enumerate(raters)}
+
+
+def _in_turn(units: dict[str, Unit], names: Sequence[str], row: int) -> list[Turn]:
+    """A participant's tasks in the order of a row of the square over them."""
+    mine = [name for name in names if name in units]
+    square = latin_square(len(mine))
+    ordered = [units[mine[at]] for at in square[row % len(square)]] if mine else []
+    return [Turn(unit.id, unit.play.condition if unit.play else "") for unit in ordered]
+
+
+def latin_square(size: int) -> list[list[int]]:
+    """Rows in which each of `size` things stands at each place equally often, and follows each other equally often.
+
+    For odd sizes that takes twice as many rows. Source: Williams, Experimental designs balanced for the estimation of
+    residual effects of treatments, 1949.
+    """
+    first = [0]
+    for at in range(1, size):
+        first.append((at + 1) // 2 if at % 2 else size - at // 2)
+    rows = [[(place + shift) % size for place in first] for shift in range(size)]
+    return rows + [row[::-1] for row in rows] if size % 2 and size > 1 else rows
+
+
+def evenly_coloured(edges: Sequence[tuple[str, str]], colours: int) -> list[int]:
+    """A colour for each edge of a two-sided graph; at each end, and over all, their counts differ by one at most.
+
+    Colours are made even two by two: along closed walks that alternate between the two. Source: de Werra, 1971.
+    """
+    found = [at % colours for at in range(len(edges))]
+    while pair := _uneven(edges, found, colours):
+        both = [at for at, colour in enumerate(found) if colour in pair]
+        for at, second in zip(both, _halved([edges[at] for at in both]), strict=True):
+            found[at] = pair[second]
+    return found
+
+
+def _uneven(edges: Sequence[tuple[str, str]], found: Sequence[int], colours: int) -> tuple[int, int] | None:
+    """Two colours whose counts differ by more than one, at an end or over all; the rarer first."""
+    counts: dict[tuple[int, str], list[int]] = defaultdict(lambda: [0] * colours)
+    for ends, colour in zip(edges, found, strict=True):
+        for side, end in ((0, ends[0]), (1, ends[1]), (2, "")):
+            counts[side, end][colour] += 1
+    for count in counts.values():
+        least, most = min(count), max(count)
+        if most - least > 1:
+            return count.index(least), count.index(most)
+    return None
+
+
+def _halved(edges: Sequence[tuple[str, str]]) -> list[int]:
+    """0 or 1 for each edge, so that at each end and over all the two are as many, or differ by one.
+
+    Ends of odd degree are joined to a further end on the other side, and the two of these to one another, so that
+    every walk closes; walks that alternate halve every degree, and a two-sided graph has no closed walk of odd length.
+    """
+    extra = ((0, "\x00"), (1, "\x00"))
+    links = [((0, a), (1, b)) for a, b in edges]
+    degree: dict[tuple[int, str], int] = defaultdict(int)
+    for one, other in links:
+        degree[one] += 1
+        degree[other] += 1
+    for end in [end for end, count in degree.items() if count % 2]:
+        links.append((end, extra[1]) if end[0] == 0 else (extra[0], end))
+        degree[extra[1 - end[0]]] += 1
+    if degree[extra[0]] % 2:
+        links.append(extra)
+    halves = [0] * len(links)
+    for walk in _closed_walks(links):
+        for place, at in enumerate(walk):
+            halves[at] = place % 2
+    return halves[: len(edges)]
+
+
+def _closed_walks(links: Sequence[tuple[tuple[int, str], tuple[int, str]]]) -> Iterator[list[int]]:
+    """The links in closed walks that use each once (Hierholzer); every end has an even number of them."""
+    at_end: dict[tuple[int, str], list[int]] = defaultdict(list)
+    for at, (one, other) in enumerate(links):
+        at_end[one].append(at)
+        at_end[other].append(at)
+    used = [False] * len(links)
+    for start in list(at_end):
+        stack: list[tuple[tuple[int, str], int]] = [(start, -1)]
+        walk: list[int] = []
+        while stack:
+            end, came = stack[-1]
+            while at_end[end] and used[at_end[end][-1]]:
+                at_end[end].pop()
+            if at_end[end]:
+                link = at_end[end].pop()
+                used[link] = True
+                one, other = links[link]
+                stack.append((other if end == one else one, link))
+            else:
+                stack.pop()
+                if came >= 0:
+                    walk.append(came)
+        if walk:
+            yield walk
