@@ -185,6 +185,14 @@ class User(Protocol):
         """The answer; blocks until there is one, raises `Withdrawn` soon after `stop` is set."""
 
 
+@runtime_checkable
+class Configured(Protocol):
+    """A user whose answers hang on a prompt and parameters: `config_sha` is the hash of them all."""
+
+    @property
+    def config_sha(self) -> str: ...
+
+
 class Gate(Protocol):
     """Who lets an action through to the phone."""
 

@@ -18,7 +18,7 @@ from lab.hiding import tree_without
 from lab.mailbox import Mailbox
 from lab.records import Blob
 from lab.resuming import cut_off, left_at, put_back
-from lab.seams import Agent, Closable, Device, Illustrated, Interruptible, Screen, Trouble, User, Withdrawn
+from lab.seams import Agent, Closable, Configured, Device, Illustrated, Interruptible, Screen, Trouble, User, Withdrawn
 from lab.spec import PERSON, Spec, agent_of, brief_of, phone_of
 from lab.stamp import monotonic_ms, now, uuid7
 from lab.steady import Steady
@@ -57,16 +57,18 @@ class Session:
         agent: Agent | None = None,
         device: Device | None = None,
         beginning: Beginning | None = None,
+        run_id: str = "",
     ) -> None:
         """`agent` and `device` stand in for what the spec names; a device given here is not laid out anew.
 
         An agent given here outlives the run; one that the spec names is closed with it. `beginning` is a fork's.
+        `run_id` is a new run's id where it was told before the run began.
         """
         resume = fold(beginning.events) if beginning else resume
         earlier = list(beginning.events) if beginning else list(store.events(resume.id)) if resume else []
         self.store = store
         self.spec = spec
-        self.trace_id = resume.id if resume else uuid7()
+        self.trace_id = resume.id if resume else run_id or uuid7()
         self.person = Actor("human", spec.person)
         self.control = Control(spec.pace)
         self.questions: Mailbox[Question, Reply] = Mailbox()
@@ -339,6 +341,7 @@ class Session:
                 gate=spec.gate,
                 vary=spec.vary,
                 quick=spec.quick,
+                user_sha=self.user.config_sha if isinstance(self.user, Configured) else "",
             ),
             attempt=spec.attempt,
             state=self.state(self.first),
@@ -354,7 +357,12 @@ class Session:
             from simulators.varied import world
 
             return Scripted(world(self.spec.vary).script(script(file or self.spec.task.id)))
-        raise LabError("user", f"{self.spec.user!r} is none of human, script, script:FILE", code=2)
+        if kind == "model" and file:
+            from lab.settings import load
+            from simulators.model import model_user
+
+            return model_user(file, load(), self.spec.task, self.spec.persona)
+        raise LabError("user", f"{self.spec.user!r} is none of human, script, script:FILE, model:NAME", code=2)
 
     def _cut_off(self) -> episode.Unfinished | None:
         """What a run cut off in mid-turn leaves: an act that may not have happened is closed as a step without one."""

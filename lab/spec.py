@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from lab.errors import LabError
 from lab.seams import Agent, Brief, Device
 from lab.settings import EMBEDDED
-from lab.task import Persona, Task
+from lab.task import Actor, Persona, Task
 from lab.trace import Trace
 from store.store import Store
 
@@ -24,9 +24,9 @@ class Spec(NamedTuple):
     """What a run is made of.
 
     `agent` is `rule`, `recorded:ID`, `process:COMMAND`, `model:NAME`, `model+memory:NAME`, or `person` in a
-    demonstration, where `quick` is whether a touch acts before its instruction was read; `user` is `human`, `script`
-    or `script:FILE`. `device` is `embedded`, or what adb calls a phone: its serial, or `host:port`; `harness` is the
-    address at which a served phone takes snapshots.
+    demonstration, where `quick` is whether a touch acts before its instruction was read; `user` is `human`, `script`,
+    `script:FILE` or `model:NAME`. `device` is `embedded`, or what adb calls a phone: its serial, or `host:port`;
+    `harness` is the address at which a served phone takes snapshots.
     """
 
     task: Task
@@ -84,7 +84,7 @@ def stored_spec(trace: Trace, what: str, **changes: Any) -> Spec:
         task=trace.task,
         persona=trace.persona,
         agent=PERSON if trace.agent.kind == "human" else trace.agent.id,
-        user="human" if user is None or user.kind == "human" else f"script:{user.id}",
+        user="human" if user is None or user.kind == "human" else user_name(user),
         person=user.id if user is not None and user.kind == "human" else Spec._field_defaults["person"],
         seat=trace.conditions.seat,
         mirror=trace.conditions.mirror,
@@ -96,6 +96,11 @@ def stored_spec(trace: Trace, what: str, **changes: Any) -> Spec:
         quick=trace.conditions.quick,
     )
     return spec._replace(**{k: v for k, v in changes.items() if v is not None})
+
+
+def user_name(user: Actor) -> str:
+    """How a spec names a user who is no person."""
+    return user.id if user.kind == "model" else f"script:{user.id}"
 
 
 def in_world(spec: Spec, vary: int) -> Spec:

@@ -47,6 +47,8 @@ class Conditions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_d
     """The seed by which names and prices were changed; 0 where they are as the task's file has them."""
     quick: bool = False
     """In a demonstration: acts were done at once, so that nobody read the instructions that were suggested for them."""
+    user_sha: str = ""
+    """Where a model answers: the hash of its prompt and of how it is asked."""
 
 
 class Forked(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):

@@ -100,7 +100,7 @@ class Reply(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
     """What the person said. `decision` is None for an answer to a plain question, or *only a question*.
 
     Times are UTC; `first_key_at` is None where nothing was typed. `edits` counts deletions while typing,
-    `draft` is the longest text that was typed and then taken back.
+    `draft` is the longest text that was typed and then taken back. `usage` is what a model's answer cost.
     """
 
     question_id: str
@@ -112,6 +112,7 @@ class Reply(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
     sent_at: str | None = None
     edits: int | None = None
     draft: str | None = None
+    usage: Usage | None = None
 
 
 class Prompt(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):

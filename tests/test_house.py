@@ -34,6 +34,7 @@ LAYERS: list[tuple[str, ...]] = [
     ("lab.blind", "lab.labels"),
     ("lab.seams", "lab.settings", "lab.tried"),
     (
+        "lab.answers",
         "lab.llm",
         "lab.mailbox",
         "lab.control",
@@ -49,7 +50,7 @@ LAYERS: list[tuple[str, ...]] = [
     ("store", "simulators", "annotators", "lab.episode", "lab.devices", "lab.agents"),
     ("lab.spec", "lab.resuming"),
     ("lab.session",),
-    ("lab.fork",),
+    ("lab.fork", "lab.playing"),
     ("screens",),
     ("lab.cli", "lab.commands", "lab.options", "lab.output", "lab.tables"),
 ]

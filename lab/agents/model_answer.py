@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, get_args
 
 from lab.agents.elements import SPACE, Element, in_pixels
-from lab.errors import LabError
+from lab.answers import objects_in
 from lab.turn import Action, ActionKind, Direction, Point
-from lab.wire import read_json
 
 KINDS = frozenset(get_args(ActionKind)) - {"other"}
 
-_LONGEST = 40_000
-"""Characters of an answer in which an action is looked for; the end counts, where models put it."""
-_MOST_OPENINGS = 60
-_THINKING = re.compile(r"<think(?:ing)?>.*?</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
-_TRAILING = re.compile(r",(\s*[}\]])")
 _MOST_MS = 60_000
 _AT = ("click", "double_tap", "long_press", "drag")
 _TEXT = ("input_text", "ask_user", "answer")
@@ -134,59 +127,8 @@ def _short(value: Any) -> str:
 def _first(text: str) -> dict[str, Any] | None:
     """The first JSON object that has an action; where none has, the first object there is."""
     spare: dict[str, Any] | None = None
-    for written in _objects(_THINKING.sub(" ", text)[-_LONGEST:]):
-        value = _read(written)
-        if isinstance(value, dict) and "action" in value:
+    for value in objects_in(text):
+        if "action" in value:
             return value
-        if isinstance(value, dict) and spare is None:
-            spare = value
+        spare = spare or value
     return spare
-
-
-def _read(written: str) -> Any:
-    for attempt in (written, _without_trailing(written)):
-        try:
-            return read_json(attempt.encode("utf-8", "surrogatepass"), "answer").value
-        except LabError:
-            continue
-    return None
-
-
-def _without_trailing(written: str) -> str:
-    """The text without commas before a closing bracket, those inside quotes left alone."""
-    parts = re.split(r'("(?:[^"\\]|\\.)*")', written)
-    return "".join(part if i % 2 else _TRAILING.sub(r"\1", part) for i, part in enumerate(parts))
-
-
-def _objects(text: str) -> Iterator[str]:
-    """Every stretch from an opening brace to the one that closes it; those inside another only where it is open."""
-    start = text.find("{")
-    for _ in range(_MOST_OPENINGS):
-        if start < 0:
-            return
-        end = _closing(text, start)
-        if end is not None:
-            yield text[start : end + 1]
-        start = text.find("{", start + 1 if end is None else end + 1)
-
-
-def _closing(text: str, start: int) -> int | None:
-    depth, quoted, escaped = 0, False, False
-    for place in range(start, len(text)):
-        ch = text[place]
-        if quoted:
-            if escaped:
-                escaped = False
-            elif ch == "\\":
-                escaped = True
-            elif ch == '"':
-                quoted = False
-        elif ch == '"':
-            quoted = True
-        elif ch == "{":
-            depth += 1
-        elif ch == "}":
-            depth -= 1
-            if not depth:
-                return place
-    return None

@@ -75,7 +75,12 @@ def _spec(args: argparse.Namespace, settings: Settings, name: str) -> Spec:
     persona = library.persona(who, args.log or task.log) if who else None
     kind, _, file = args.user.partition(":")
     if kind == "human":
-        raise LabError("run", "nobody sits at many runs; --user is script or script:FILE", "Use hitlab live.", code=2)
+        said = "nobody sits at many runs; --user is script, script:FILE or model:NAME"
+        raise LabError("run", said, "Use hitlab live.", code=2)
+    if kind == "model":
+        from simulators.model import model_user
+
+        model_user(file, settings, task, persona)
     if kind == "script":
         library.script(file or task.id)
     spec = Spec(

@@ -40,7 +40,7 @@ def fork(args: argparse.Namespace) -> int:
             raise LabError("fork", "without a screen nobody lets the actions through", "Use --gate pass.", code=2)
         user = store.trace(run).user
         if (args.user or (user.kind if user is not None else "human")) == "human":
-            raise LabError("fork", "a run without a screen needs --user script or --user script:FILE", code=2)
+            raise LabError("fork", "a run without a screen needs --user script, script:FILE or model:NAME", code=2)
         session = forked(store, run, index, change, person=settings.person, pace=pace, gate="pass", breaks=breaks)
         return run_headless(args, session)
 

@@ -73,7 +73,7 @@ def live(args: argparse.Namespace) -> int:
         if spec.gate == "ask":
             raise LabError("live", "without a screen nobody lets the actions through", "Use --gate pass.", code=2)
         if spec.user == "human":
-            raise LabError("live", "a run without a screen needs --user script or --user script:FILE", code=2)
+            raise LabError("live", "a run without a screen needs --user script, script:FILE or model:NAME", code=2)
         from lab.session import Session
 
         return run_headless(args, Session(store, spec, resume))

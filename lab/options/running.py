@@ -24,7 +24,7 @@ def _runs(commands: Commands) -> None:
     live.add_argument(
         "--agent", metavar="NAME", help="rule (default), model:NAME, model+memory:NAME, process:COMMAND, recorded:ID"
     )
-    live.add_argument("--user", metavar="WHO", help="human (default on a screen), script, or script:FILE")
+    live.add_argument("--user", metavar="WHO", help="human (default on a screen), script, script:FILE, or model:NAME")
     live.add_argument("--persona", metavar="NAME", help="another persona: a built-in name or a profile file")
     live.add_argument("--log", choices=("clean", "noise", "none"), help="which history the agent sees")
     live.add_argument("--gate", choices=("pass", "ask"), help="ask: each action waits for your word")
@@ -59,7 +59,9 @@ def _batch(commands: Commands) -> None:
         metavar="NAME",
         help="rule (default), model:NAME, model+memory:NAME, process:COMMAND, recorded:ID",
     )
-    run.add_argument("--user", default="script", metavar="WHO", help="script (default: the task's own) or script:FILE")
+    run.add_argument(
+        "--user", default="script", metavar="WHO", help="script (default: the task's own), script:FILE, or model:NAME"
+    )
     run.add_argument("--persona", metavar="NAME", help="another persona: a built-in name or a profile file")
     run.add_argument("--log", choices=("clean", "noise", "none"), help="which history the agent sees")
     run.add_argument("--attempts", type=int, default=1, metavar="K", help="runs per task (default 1)")
@@ -82,7 +84,7 @@ def _forks(commands: Commands) -> None:
     fork.add_argument("--agent", metavar="NAME", help="another agent, which proposes from that step on")
     fork.add_argument("--persona", metavar="NAME", help="another persona: a built-in name or a profile file")
     fork.add_argument("--log", choices=("clean", "noise", "none"), help="another history for the agent to see")
-    fork.add_argument("--user", metavar="WHO", help="who answers from there on: human, script, or script:FILE")
+    fork.add_argument("--user", metavar="WHO", help="who answers from then on: human, script[:FILE] or model:NAME")
     fork.add_argument("--gate", choices=("pass", "ask"), help="ask: each action waits for your word")
     fork.add_argument("--as", dest="person", metavar="CODE", help="your study code (never a name)")
     fork.add_argument("--pace", type=seconds, metavar="S", help="least seconds between two turns")
