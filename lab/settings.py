@@ -124,11 +124,14 @@ def load(env: Mapping[str, str] = os.environ, **flags: Any) -> Settings:
     if not 0 < settings.agent_timeout < float("inf"):
         raise LabError("settings", f"field agent_timeout: {settings.agent_timeout:g} is no number of seconds above 0")
     _check_model(settings)
-    if not _CODE.fullmatch(settings.person):
-        raise LabError(
-            "settings", f"field person: {settings.person!r} is no study code", "Use 1 to 32 letters, digits, - or _."
-        )
+    check_code(settings.person, "settings", "person")
     return settings
+
+
+def check_code(code: str, what: str, field: str) -> None:
+    """Raises `LabError` where that is no study code: pseudonyms only, with no room for an address."""
+    if not _CODE.fullmatch(code):
+        raise LabError(what, f"field {field}: {code!r} is no study code", "Use 1 to 32 letters, digits, - or _.")
 
 
 def _check_model(settings: Settings) -> None:

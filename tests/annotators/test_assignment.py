@@ -258,7 +258,7 @@ def test_a_latin_square_is_balanced_for_what_comes_before(size: int) -> None:
     assert len(rows) == (size if size % 2 == 0 or size == 1 else 2 * size)
     for place in range(size):
         assert spread(Counter(row[place] for row in rows), range(size)) == 0
-    followed = Counter(pair for row in rows for pair in pairwise(row))
+    followed: Counter[object] = Counter(pair for row in rows for pair in pairwise(row))
     assert spread(followed, [(a, b) for a in range(size) for b in range(size) if a != b]) == 0
     assert all(sorted(row) == list(range(size)) for row in rows)
 
