@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from time import monotonic
-from typing import TYPE_CHECKING
 
 from textual import on
 from textual.app import ComposeResult
@@ -28,11 +27,8 @@ from screens.page import Page
 from screens.replay import sheet
 from screens.replay.player import Player
 from screens.replay.projector import Projector
-from screens.replay.reel import Reel, View
+from screens.replay.reel import Reel, Runs, View
 from screens.replay.still import PHONE, Still
-
-if TYPE_CHECKING:
-    from store.store import Store
 
 _PATIENCE = 2.0
 """Seconds for which a key waits for the step that it is about to be read."""
@@ -74,8 +70,8 @@ class Footage(Horizontal):
         reel: Reel
         apps: list[str]
 
-    def __init__(self, store: Store, *, overlay: bool) -> None:
-        super().__init__(id="footage")
+    def __init__(self, store: Runs, *, overlay: bool, id: str = "footage") -> None:
+        super().__init__(id=id)
         self.store = store
         self.timeline = Steps(id="steps")
         self.stage = Stage(id="phone", overlay=overlay)
@@ -100,19 +96,27 @@ class Footage(Horizontal):
 
     # -- opening ---------------------------------------------------------------------------------------------
 
-    def open(self, run: str | None) -> None:
-        """Shows another run from its first step, or that there is none."""
+    def open(self, run: str | None, at: int = 0) -> None:
+        """Shows another run from a step (from 0), or that there is none."""
         self.player.stop()
         self.view, self._apps, self.after = None, [], False
         self.set_class(run is None, "-none")
         if run is None:
             return
-        self._seek = 0
-        reel = Reel(self.store, run)
+        self._seek = at
+        reel = self.reel_of(run)
         self.timeline.rows, self.timeline.empty = reel.lines, "Reading the steps ..."
         self.timeline.set_reactive(Lines.cursor, 0)
         self.timeline.changed()
         self._projector.open(reel)
+        self.begun(reel)
+
+    def reel_of(self, run: str) -> Reel:
+        """What reads a run."""
+        return Reel(self.store, run)
+
+    def begun(self, reel: Reel) -> None:
+        """Reads what else is told of a run beside its steps."""
         self.run_worker(partial(self._read_apps, reel), thread=True)
 
     def _read_apps(self, reel: Reel) -> None:
@@ -140,7 +144,8 @@ class Footage(Horizontal):
         self.timeline.rows.extend(message.lines)
         self.timeline.empty = "This run has no steps."
         self.timeline.changed()
-        if self._seek is not None and self.timeline.count:
+        count = self.timeline.count
+        if self._seek is not None and (self._seek < count or (message.whole and count)):
             self.timeline.go(self._seek)
             self._seek = None
             self._look()
@@ -170,11 +175,17 @@ class Footage(Horizontal):
         self._projector.done(message)
         self.view = view = message.view
         self.stage.show(view, after=message.after)
-        self.page.show(_words(view))
+        self.page.show(self.words_of(view))
         bare = view.image is None and view.before.tree is None
         self.set_class(bare or self.has_class("-asked-words"), "-words")
         self.timeline.border_title = f"Steps  {min(view.number + 1, self.steps)}/{self.steps}"
         self.post_message(self.Looked(view))
+
+    def words_of(self, view: View) -> Content:
+        """What is told of a place in words."""
+        if isinstance(view.event, Ended):
+            return Content.assemble((f"The run ended here: {view.event.status}.", ""))
+        return sheet.step_sheet(view.event)
 
     def take_room(self) -> None:
         """To be called when the terminal's size is another."""
@@ -295,9 +306,3 @@ class Footage(Horizontal):
 
 
 NO_RUN = "No run of this task is in the file, so there is no phone to look at. `hitlab live TASK` makes one."
-
-
-def _words(view: View) -> Content:
-    if isinstance(view.event, Ended):
-        return Content.assemble((f"The run ended here: {view.event.status}.", ""))
-    return sheet.step_sheet(view.event)

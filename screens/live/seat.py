@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from datetime import datetime
 from typing import Any
 
 import msgspec
@@ -20,6 +18,7 @@ from lab.task import Actor
 from lab.turn import Proposed
 from lab.wire import encode
 from screens.describe import usage_words
+from screens.facts import moment_words, name_words, outline
 from screens.fold import Fold
 
 _PROACTIVE = (
@@ -57,10 +56,10 @@ class Seat(VerticalScroll, can_focus=False):
         if persona is not None:
             yield Fold("Who you are", plain(persona.name), id="seat-persona")
             for name, held in persona.facts.items():
-                summary = ", ".join(value for _, _, value in _outline({name: held}, 0) if value)
+                summary = ", ".join(value for _, _, value in outline({name: held}, 0) if value)
                 inside = held if isinstance(held, dict) else {name: held}
-                yield Fold(_name(name), summary, facts(inside), classes="facts")
-        where = ", ".join(plain(part) for part in (_moment(task.time), task.place) if part)
+                yield Fold(name_words(name), summary, facts(inside), classes="facts")
+        where = ", ".join(plain(part) for part in (moment_words(task.time), task.place) if part)
         yield Fold("When and where", where, self._surroundings(where), id="seat-context")
         if self._knows:
             yield Fold("Sent to the agent", "nothing yet", Text("Nothing was sent yet."), id="seat-sent")
@@ -123,39 +122,9 @@ class Seat(VerticalScroll, can_focus=False):
 def facts(profile: dict[str, Any]) -> Group:
     """A persona's facts as an indented outline; long values wrap under their own beginning."""
     lines: list[Padding] = []
-    for depth, name, value in _outline(profile, 0):
+    for depth, name, value in outline(profile, 0):
         text = Text()
         text.append(f"{name}: " if value else name, style="dim" if depth else "bold")
         text.append(value)
         lines.append(Padding(text, (0, 0, 0, depth * 2)))
     return Group(*lines)
-
-
-def _outline(value: dict[str, Any], depth: int) -> Iterator[tuple[int, str, str]]:
-    """Depth, name and value of each line; what holds more has no value of its own."""
-    stack: list[tuple[int, str, Any]] = [(depth, _name(k), v) for k, v in reversed(value.items())]
-    while stack:
-        level, name, held = stack.pop()
-        if isinstance(held, dict) and held:
-            yield level, name, ""
-            stack.extend((level + 1, _name(k), v) for k, v in reversed(held.items()))
-        elif isinstance(held, list) and any(isinstance(item, dict | list) for item in held):
-            yield level, name, ""
-            stack.extend((level + 1, f"{n}", v) for n, v in reversed(list(enumerate(held, 1))))
-        elif isinstance(held, list):
-            yield level, name, ", ".join(plain(str(item), lines=False) for item in held)
-        else:
-            yield level, name, plain(str(held), lines=False)
-
-
-def _moment(time: str) -> str:
-    """A task's time as a person says it; what is no time stays as it is."""
-    try:
-        at = datetime.fromisoformat(time)
-    except ValueError:
-        return time
-    return f"{at:%A} {at.day} {at:%B %Y}, {at:%H:%M}"
-
-
-def _name(key: Any) -> str:
-    return plain(str(key), lines=False).replace("_", " ")

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar
+from typing import Literal, NamedTuple, Protocol, TypeVar
 
 from lab.plain import plain
 from lab.recording import Demonstration, demonstration
-from lab.records import Verdict
-from lab.trace import Asked, Ended, Started, Step
+from lab.records import Blob, Verdict
+from lab.trace import AnyEvent, Asked, Ended, Started, Step, Trace
 from lab.turn import Observation
 from lab.uitree import UiTree
 from screens.describe import action_words, marks, raw_words
-
-if TYPE_CHECKING:
-    from store.store import Store
 
 T = TypeVar("T")
 
@@ -25,6 +22,20 @@ _STEPS_KEPT = 64
 _PICTURES_KEPT = 12
 _BATCH = 100
 """Lines handed on at once while a long run is read."""
+
+
+class Runs(Protocol):
+    """Where runs are read: a file, or what stands before it and hides something."""
+
+    def events(self, trace_id: str, after: int = -1) -> Iterator[AnyEvent]: ...
+
+    def trace(self, trace_id: str) -> Trace: ...
+
+    def verdicts(self, trace_id: str) -> list[Verdict]: ...
+
+    def blob(self, sha256: str) -> Blob | None: ...
+
+    def links(self, sha256: str) -> Sequence[object]: ...
 
 
 class Line(NamedTuple):
@@ -62,7 +73,7 @@ class View(NamedTuple):
 class Reel:
     """Reads one run. Safe on any one thread at a time; a lock keeps two readers apart."""
 
-    def __init__(self, store: Store, trace_id: str) -> None:
+    def __init__(self, store: Runs, trace_id: str) -> None:
         self.store = store
         self.id = trace_id
         self.lines: list[Line] = []

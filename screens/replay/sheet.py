@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 from textual.content import Content
 
+from lab.blind import NOBODY
 from lab.family import change_words
 from lab.plain import plain
 from lab.recording import Demonstration
@@ -55,7 +56,7 @@ def step_sheet(step: Step | Asked, *, slip: bool = False) -> Content:
         parts += _section("Flagged", [("a slip of the hand", "bold $text-warning")])
     if step.proposed.thought.strip():
         parts += _section("Thought", [(plain(step.proposed.thought.strip()), "")])
-    who = f"  by {_who(step.proposed.by)}" if step.proposed.by else ""
+    who = _by(step.proposed.by, "  by ")
     if action.kind != "ask_user" or step.question is None:
         parts += _section(f"Action{who}", _action(action, step.before.tree))
     if step.decision is not None:
@@ -65,7 +66,7 @@ def step_sheet(step: Step | Asked, *, slip: bool = False) -> Content:
     if isinstance(step, Asked):
         return Content.assemble(*parts, *_section("Reply", [("none yet: the run stands here", MUTED)]))
     if step.reply is not None:
-        parts += _section(f"Reply of {_who(step.reply.by)}", _reply(step.reply))
+        parts += _section(f"Reply{_by(step.reply.by, ' of ')}", _reply(step.reply))
     elif step.question is not None:
         parts += _section("Reply", [("none was recorded", MUTED)])
     if step.error:
@@ -177,7 +178,8 @@ def _action(action: Action, tree: UiTree | None) -> list[Part]:
 def _decision(decision: Decision, tree: UiTree | None) -> list[Part]:
     words = {"approve": "approved", "amend": "amended", "reject": "rejected"}[decision.verdict]
     took = f" after {seconds_words(decision.seconds)}" if decision.seconds else ""
-    parts: list[Part] = [(f"{words} by {_who(decision.by)}{took}\n", BAD if decision.verdict == "reject" else "bold")]
+    style = BAD if decision.verdict == "reject" else "bold"
+    parts: list[Part] = [(f"{words}{_by(decision.by, ' by ')}{took}\n", style)]
     if decision.verdict == "amend" and decision.action is not None:
         parts.append((f"done instead: {action_words(decision.action, tree)}\n", ""))
     if decision.note:
@@ -256,8 +258,9 @@ def _took(words: str, earlier: str | None, later: str | None) -> str:
     return f"{words} {seconds}" if seconds else ""
 
 
-def _who(actor: Actor) -> str:
-    return plain(actor.shown, lines=False)
+def _by(actor: Actor | None, joint: str) -> str:
+    """Who it was; nothing where nobody was told or who it was is hidden."""
+    return "" if actor is None or actor == NOBODY else joint + plain(actor.shown, lines=False)
 
 
 def _json(value: object) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from textual.app import ComposeResult
@@ -12,6 +13,7 @@ from lab.turn import Point
 from screens.describe import action_words
 from screens.graphics import Graphics, canvas, drawn
 from screens.phone.fit import room
+from screens.phone.marks import Mark
 from screens.phone.mirror import Mirror
 from screens.replay.drawn import marks_of
 from screens.replay.reel import View
@@ -37,6 +39,7 @@ class Still(Vertical):
         self.close_up = canvas(graphics) if graphics != "cells" else None
         """The picture itself, by the terminal's graphics; None where none are chosen."""
         self._last: tuple[View, bool] | None = None
+        self._more: tuple[Mark, ...] = ()
         self.mirror = Mirror(classes="pane", notice="")
         self.mirror.interactive = False
         self.mirror.overlay = overlay
@@ -60,6 +63,13 @@ class Still(Vertical):
             if self._last is not None:
                 self.show(self._last[0], after=self._last[1])
 
+    def draw_also(self, marks: Sequence[Mark]) -> None:
+        """Draws these beside the action of whatever step is shown, instead of those before."""
+        if tuple(marks) != self._more:
+            self._more = tuple(marks)
+            if self._last is not None:
+                self.show(self._last[0], after=self._last[1])
+
     def show(self, view: View, *, after: bool) -> None:
         """Draws the screen before the step with its action, or the one after it."""
         after = after and view.after is not None
@@ -69,6 +79,7 @@ class Still(Vertical):
             self._shape, self._bare = shape, bare
             self.take_room()
         marks = [] if after or isinstance(view.event, Ended) else marks_of(view.event, shape)
+        marks += self._more
         self.mirror.show_still(view.image, shape, seen.tree)
         self.mirror.mark(marks)
         self._last = view, after

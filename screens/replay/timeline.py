@@ -41,7 +41,8 @@ and the words on the screen, `space` plays.
         line = self.rows[index]
         digits = len(str(len(self.rows)))
         if line.kind == "end":
-            return Content.assemble((f"{'':>{digits}}    ", ""), (f"end: {status_words(line.words)}", "bold"))
+            words = f"end: {status_words(line.words)}" if line.words else "the end"
+            return Content.assemble((f"{'':>{digits}}    ", ""), (words, "bold"))
         mark = (line.marks or " ").ljust(2)[:2]
         words = f"waits: {line.words}" if line.kind == "asked" else line.words
         return Content.assemble(
