@@ -50,7 +50,8 @@ LAYERS: list[tuple[str, ...]] = [
     ("store", "simulators", "annotators", "lab.episode", "lab.devices", "lab.agents"),
     ("lab.spec", "lab.resuming"),
     ("lab.session",),
-    ("lab.fork", "lab.playing"),
+    ("lab.fork", "lab.plays"),
+    ("lab.playing",),
     ("screens",),
     ("lab.cli", "lab.commands", "lab.options", "lab.output", "lab.tables"),
 ]

@@ -1,0 +1,29 @@
+"""What a participant agrees to where a study brings no text of its own: plain, by locale, versioned by its hash."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+from lab.study import Study
+from lab.wire import encode
+
+HERE = Path(__file__).parent
+
+
+def consent_text(study: Study) -> str:
+    """The text a participant of this study reads: the study's in its locale, else in English, else our own."""
+    for held in (study.consent, _ours()):
+        for name in (study.locale, study.locale.partition("-")[0], "en", *held):
+            if held.get(name, "").strip():
+                return held[name]
+    raise AssertionError("there is an English text of our own")
+
+
+def text_sha(text: str) -> str:
+    """The version of a text, by the rule of `Study.consent_sha`."""
+    return hashlib.sha256(encode(text)).hexdigest()
+
+
+def _ours() -> dict[str, str]:
+    return {path.stem: path.read_text(encoding="utf-8") for path in sorted(HERE.glob("*.txt"))}

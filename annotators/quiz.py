@@ -1,0 +1,144 @@
+"""Questions on a persona's facts, to be answered from memory before a person plays them.
+
+Drawn by hashes from the study's seed, so that every participant who plays this persona is asked the same.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+from lab.task import Persona
+
+PASS = 0.8
+"""The share of questions that must be right at the first try, where the study names no bar of its own."""
+_MOST_OPTIONS = 4
+_LEAST_OPTIONS = 3
+_LONGEST = 160
+"""Characters of an answer; longer ones are no question of memory."""
+_LAST = ("locations", "identity", "digital_context")
+"""Sections asked last, because they decide little."""
+_UNASKED = {
+    "full_name", "nickname", "auth_documents", "contact_info", "latitude", "longitude", "security", "time_zone", "type",
+}  # fmt: skip
+"""What stands in the question already, what is typed nowhere, and what a machine reads."""
+
+Path = tuple[str, ...]
+
+
+class Asked(NamedTuple):
+    """One question: `place` is the fact's path in words, `options` as they are shown, `right` the place of the answer.
+
+    `id` names the fact; the same question in another round has the same id and another order.
+    """
+
+    id: str
+    place: tuple[str, ...]
+    options: tuple[str, ...]
+    right: int
+
+    @property
+    def answer(self) -> str:
+        return self.options[self.right]
+
+
+def quiz(persona: Persona, others: Iterable[Persona], count: int, seed: int, round: int = 1) -> list[Asked]:
+    """At most `count` questions on a persona, section after section; fewer where so few facts can be asked.
+
+    Wrong answers are what holds of others there, else what holds elsewhere of the same kind.
+    """
+    own = dict(_leaves(persona.facts))
+    foreign = [dict(_leaves(other.facts)) for other in others if other.id != persona.id]
+    asked: list[Asked] = []
+    for path in _in_turn(own, seed, persona.id):
+        if len(asked) == count:
+            break
+        wrong = _wrong(path, own, foreign, seed)
+        if len(wrong) + 1 >= _LEAST_OPTIONS:
+            asked.append(_asked(path, own[path], wrong, seed, round))
+    return asked
+
+
+def bar_of(bar: float | None) -> float:
+    """The pass mark of a study."""
+    return PASS if bar is None else bar
+
+
+def _asked(path: Path, answer: str, wrong: Sequence[str], seed: int, round: int) -> Asked:
+    options = sorted([answer, *wrong], key=lambda option: _draw(seed, "option", round, *path, option))
+    return Asked("/".join(path), tuple(_words(key) for key in path), tuple(options), options.index(answer))
+
+
+def _in_turn(own: dict[Path, str], seed: int, persona: str) -> Iterator[Path]:
+    """Facts to ask about: one of each section in turn, those that decide most first."""
+    sections: dict[str, list[Path]] = {}
+    for path in sorted(own, key=lambda path: _draw(seed, "fact", persona, *path)):
+        sections.setdefault(path[0], []).append(path)
+    ranks = {name: _LAST.index(name) + 1 if name in _LAST else 0 for name in sections}
+    order = sorted(sections, key=lambda name: (ranks[name], _draw(seed, "section", persona, name)))
+    for turn in range(max(map(len, sections.values()), default=0)):
+        for name in order:
+            if turn < len(sections[name]) and not (ranks[name] and turn > 0):
+                yield sections[name][turn]
+    for name in order:
+        if ranks[name]:
+            yield from sections[name][1:]
+
+
+def _wrong(path: Path, own: dict[Path, str], foreign: Sequence[dict[Path, str]], seed: int) -> list[str]:
+    """Answers that do not hold there: of others at the same place, of the same kind elsewhere, of the section."""
+    pool = [*foreign, own]
+    tiers = [
+        [facts[path] for facts in foreign if path in facts],
+        [value for facts in pool for at, value in facts.items() if at != path and _alike(at, path)],
+        [value for facts in pool for at, value in facts.items() if at != path and at[:1] == path[:1]],
+    ]
+    taken, found = {own[path].casefold()}, list[str]()
+    for tier in tiers:
+        for value in sorted(set(tier), key=lambda value: _draw(seed, "wrong", *path, value)):
+            if value.casefold() not in taken and len(found) < _MOST_OPTIONS - 1:
+                taken.add(value.casefold())
+                found.append(value)
+    return found
+
+
+def _alike(one: Path, other: Path) -> bool:
+    return one[0] == other[0] and one[-1] == other[-1]
+
+
+def _leaves(facts: dict[str, Any], path: Path = ()) -> Iterator[tuple[Path, str]]:
+    """Each fact that can be asked about: its path, and what holds there as a line."""
+    for key, held in facts.items():
+        if key in _UNASKED:
+            continue
+        yield from _leaf(held, (*path, str(key)))
+
+
+def _leaf(held: Any, path: Path) -> Iterator[tuple[Path, str]]:
+    if isinstance(held, dict):
+        yield from _leaves(held, path)
+    elif isinstance(held, list) and any(isinstance(item, dict) for item in held):
+        for number, item in enumerate(held, 1):
+            if isinstance(item, dict):
+                rest = {key: value for key, value in item.items() if key != "name"}
+                yield from _leaves(rest, (*path, str(item.get("name", number))))
+    else:
+        value = _listed(held) if isinstance(held, list) else str(held)
+        if 1 < len(value) <= _LONGEST and value != "None":
+            yield path, " ".join(value.split())
+
+
+def _listed(held: list[Any]) -> str:
+    """A list as a line; sentences stand one after the other."""
+    items = [str(item) for item in held]
+    return (" " if all(item.endswith((".", "。")) for item in items) else ", ").join(items)
+
+
+def _words(key: str) -> str:
+    return key.replace("_", " ")
+
+
+def _draw(seed: int, *of: object) -> bytes:
+    text = "\x1f".join(map(str, (seed, *of)))
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()

@@ -1,0 +1,127 @@
+"""The runs of a study that is played: whose they are, how they are made, and which there are by task and condition.
+
+A run's id is told (`played`, status `open`) before the run begins, so that no play is begun twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from lab.session import Session
+from lab.settings import EMBEDDED
+from lab.spec import Spec, in_world, resume_spec
+from lab.stamp import now, uuid7
+from lab.study import Act, ActKind, Play, Study, Unit
+from lab.task import Actor
+from lab.trace import Trace
+from store.store import Store
+
+SCRIPT = Actor("script", "script")
+"""Who plays where a task's own script answers."""
+
+
+class Played(NamedTuple):
+    """One run of a study: which task, under which condition, by whom. `status` is `open` while it goes on."""
+
+    task: str
+    condition: str
+    by: Actor
+    unit: str
+    trace: str
+    status: str
+
+
+def claimed(store: Store, study: Study, by: Actor, unit: str, run: int = 1) -> str:
+    """The id of the run that belongs to a play by this person, model or script; empty where none was told yet.
+
+    Where two were told at once, the first row stands, in this file and in every file it is merged into.
+    """
+    acts = [act for act in store.acts(study, by.id, unit, run) if act.act == "played" and act.rater.kind == by.kind]
+    first = min(acts, key=lambda act: (act.at, act.id), default=None)
+    return str(first.detail.get("run", "")) if first is not None else ""
+
+
+def claim(store: Store, study: Study, by: Actor, unit: str, run: int = 1) -> str:
+    """The same, told now where it was not."""
+    if not claimed(store, study, by, unit, run):
+        record(store, study, by, "played", unit, run, {"run": uuid7(), "status": "open"})
+    return claimed(store, study, by, unit, run)
+
+
+def tie(store: Store, study: Study, by: Actor, unit: str, run: int, trace: Trace) -> None:
+    """Keeps how a play's run ended, once."""
+    acts = store.acts(study, by.id, unit, run)
+    told = [act for act in acts if act.act == "played" and act.rater.kind == by.kind]
+    if trace.ended is not None and not any(act.detail.get("status") == trace.status for act in told):
+        detail = {"run": trace.id, "status": trace.status}
+        if trace.conditions.user_sha:
+            detail["config"] = trace.conditions.user_sha
+        record(store, study, by, "played", unit, run, detail)
+
+
+def record(store: Store, study: Study, by: Actor, kind: ActKind, unit: str, run: int, detail: dict[str, Any]) -> None:
+    """Keeps an act at a study, now."""
+    store.record_act(Act(uuid7(), study.id, study.version, by, kind, now(), unit, run, detail))
+
+
+def session_of(
+    store: Store, play: Play, run: str, person: str, user: str, *, pace: float = 0.0, device: str = EMBEDDED
+) -> Session:
+    """The run with that id: gone on with where it was begun, else made as the play says."""
+    if store.holds(run):
+        trace = store.trace(run)
+        return Session(store, resume_spec(trace, agent=play.agent, pace=pace), trace)
+    return Session(store, spec_of(play, person, user, pace=pace, device=device), run_id=run)
+
+
+def spec_of(play: Play, person: str, user: str, *, pace: float = 0.0, device: str = EMBEDDED) -> Spec:
+    """What a play's run is made of; only a person can see the phone."""
+    spec = Spec(
+        play.task,
+        play.persona,
+        agent=play.agent,
+        user=user,
+        person=person,
+        seat="participant",
+        mirror=play.mirror and user == "human",
+        seed=play.seed,
+        pace=pace,
+        device=device,
+    )
+    return in_world(spec, play.vary) if play.vary else spec
+
+
+def played(store: Store, study: Study) -> list[Played]:
+    """Every run of a study, by task and condition: what paired comparisons are made from.
+
+    A run that was interrupted, and dealt again, says so as its status.
+    """
+    units = {unit.id: unit.play for unit in store.units(study) if unit.play is not None}
+    found: dict[tuple[str, str, str, int], Played] = {}
+    for act in sorted(store.acts(study), key=lambda act: (act.at, act.id)):
+        play = units.get(act.unit)
+        key = (act.rater.kind, act.rater.id, act.unit, act.run)
+        if play is None or act.act not in ("played", "interrupted"):
+            continue
+        status = "interrupted" if act.act == "interrupted" else str(act.detail.get("status", ""))
+        run = str(act.detail.get("run", ""))
+        if key not in found:
+            found[key] = Played(play.task.id, play.condition, act.rater, act.unit, run, status)
+        elif found[key].trace == run and found[key].status != "interrupted":
+            found[key] = found[key]._replace(status=status)
+    return sorted(found.values(), key=lambda one: (one.task, one.condition, one.by.id, one.trace))
+
+
+# -- without a screen ------------------------------------------------------------------------------------------
+
+
+def headless(store: Store, study: Study, model: str = "") -> Iterator[tuple[Unit, Actor, str]]:
+    """What a script, and where one is named a model, plays: unit, who, and the user as a spec names it."""
+    for unit in store.units(study):
+        if unit.play is None or unit.play.user == "person":
+            continue
+        if unit.play.user == "script":
+            yield unit, SCRIPT, "script"
+        elif model:
+            yield unit, Actor("model", f"model:{model}", model), f"model:{model}"
