@@ -56,6 +56,15 @@ def unescape_surrogates(text: str) -> str:
     return _ESCAPED.sub(lambda m: MARK if m[1] == MARK else chr(int(m[1][1:], 16)), text)
 
 
+def storable(text: str) -> str:
+    """`text` as a column can hold it: itself, or escaped as `encode` escapes it where UTF-8 cannot hold it."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return escape_surrogates(text)
+    return text
+
+
 class _Cleaner:
     """Walks a decoded value once; counts, so that aliases cannot blow it up."""
 

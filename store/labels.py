@@ -12,7 +12,8 @@ from lab.errors import LabError
 from lab.labels import Sheet, Standing, check_next, check_open
 from lab.study import VERSION, Act, Assignment, Label, Study, Unit
 from lab.task import Actor
-from lab.wire import decode, encode
+from lab.wire import decode, encode, storable
+from store.studies import check_no_kit, key_of, narrowed
 
 _LABEL = "INSERT INTO label VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 _ACT = "INSERT INTO act VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
@@ -45,13 +46,9 @@ class Labels:
         """Keeps one label, durable on return; gives the rater's sheet of that unit as it then stands.
 
         `study` and `unit` are as they were read from this file: they are frozen. Raises `LabError` where the rules of
-        `lab.labels` refuse it.
+        `lab.labels` refuse it, and where it holds what cannot be read again.
         """
-        with self._writing() as db:
-            now = self.standing(study, unit, label.rater, label.run)
-            check_next(now, label)
-            insert_label(db, label)
-        return Sheet(study.protocol, unit, [*now.sheet.rows, label])
+        return self.record_labels(study, unit, label.rater, label.run, [lambda sheet: label])
 
     def record_labels(
         self, study: Study, unit: Unit, rater: Actor, run: int, says: Sequence[Callable[[Sheet], Label | None]]
@@ -62,13 +59,15 @@ class Labels:
         what another process wrote meanwhile is superseded and never lost.
         """
         with self._writing() as db:
-            now = self.standing(study, unit, rater, run)
+            now = self._standing_here(study, unit, rater, run)
             for say in says:
                 label = say(now.sheet)
-                if label is not None:
-                    check_next(now, label)
-                    insert_label(db, label)
-                    now = now._replace(sheet=Sheet(study.protocol, unit, [*now.sheet.rows, label]))
+                if label is None:
+                    continue
+                check_same_sheet(study, unit, rater, run, label)
+                check_next(now, label)
+                kept = insert_label(db, label)
+                now = now._replace(sheet=Sheet(study.protocol, unit, [*now.sheet.rows, kept]))
         return now.sheet
 
     def hand_in(self, study: Study, unit: Unit, act: Act) -> None:
@@ -76,13 +75,32 @@ class Labels:
 
         Raises `LabError` where something is unanswered, it is handed in already, or nothing may be said of it.
         """
+        what = f"unit {unit.id}"
         with self._writing() as db:
-            now = self.standing(study, unit, act.rater, act.run)
-            check_open(now, act.rater.id, act.rater.kind, f"unit {unit.id}")
+            now = self._standing_here(study, unit, act.rater, act.run)
+            check_open(now, act.rater.id, act.rater.kind, what)
             if now.sheet.committed:
-                raise LabError(f"unit {unit.id}", "is handed in already.")
+                raise LabError(what, "is handed in already.")
             if left := len(now.sheet.unanswered):
-                raise LabError(f"unit {unit.id}", f"has {left} unanswered.", "Answer or skip them.")
+                raise LabError(what, f"has {left} unanswered.", "Answer or skip them.")
+            insert_act(db, act)
+
+    def take_back(self, study: Study, unit: Unit, act: Act) -> None:
+        """Keeps that a rater took a handed-in unit back, durable on return.
+
+        Raises `LabError` where it is not handed in, its protocol has no going back, gold was shown, or nothing may be
+        said of it.
+        """
+        what = f"unit {unit.id}"
+        with self._writing() as db:
+            now = self._standing_here(study, unit, act.rater, act.run)
+            check_open(now, act.rater.id, act.rater.kind, what)
+            if not now.sheet.committed:
+                raise LabError(what, "is not handed in.")
+            if study.protocol.forward:
+                raise LabError(what, "is handed in, and this study has no going back.")
+            if unit.gold:
+                raise LabError(what, "has shown what is right; it is not rated again.")
             insert_act(db, act)
 
     def record_act(self, act: Act) -> None:
@@ -90,29 +108,26 @@ class Labels:
         with self._writing() as db:
             if self.withdrew(act.rater.id):
                 raise LabError(f"study {act.study}", f"{act.rater.id} has withdrawn.")
+            if act.act == "locked":
+                check_no_kit(db)
             insert_act(db, act)
 
     # Reading
 
     def sheet(self, study: Study, unit: Unit, rater: str, run: int = 1, kind: str = "human") -> Sheet:
         """What one rater has said of one unit so far."""
-        sql = (
-            "SELECT body FROM label WHERE study = ? AND version = ? AND rater = ? AND unit = ? AND run = ? "
-            "AND kind = ? ORDER BY n"
-        )
-        found = self._rows_in("label", sql, study.id, study.version, rater, unit.id, run, kind)
-        acts = self.acts(study, rater, unit.id, run)
-        return Sheet(study.protocol, unit, [_label(body) for (body,) in found], acts)
+        of = (*key_of(study), storable(rater), storable(unit.id), run)
+        found = self._rows_in("label", _ON_SHEET, *of, kind)
+        acts = self._rows_in("act", _HANDED, *of)
+        return Sheet(study.protocol, unit, [_label(body) for (body,) in found], [_act(body) for (body,) in acts])
 
     def labels(self, study: Study, unit: str | None = None, rater: str | None = None) -> Iterator[Label]:
         """Every label of a study with its history, in the order they came into this file."""
+        where, values = narrowed(study, unit=unit, rater=rater)
         after = 0
-        sql = (
-            "SELECT n, body FROM label WHERE study = ?1 AND version = ?2 AND n > ?3 AND (?4 IS NULL OR unit = ?4) "
-            "AND (?5 IS NULL OR rater = ?5) ORDER BY n LIMIT ?6"
-        )
         while True:
-            batch = self._rows_in("label", sql, study.id, study.version, after, unit, rater, _BATCH)
+            sql = f"SELECT n, body FROM label WHERE {where} AND n > ? ORDER BY n LIMIT ?"
+            batch = self._rows_in("label", sql, *values, after, _BATCH)
             yield from (_label(body) for _, body in batch)
             if len(batch) < _BATCH:
                 return
@@ -122,23 +137,18 @@ class Labels:
         self, study: Study, rater: str | None = None, unit: str | None = None, run: int | None = None
     ) -> list[Act]:
         """What people did at a study beside answering, in the order it came into this file."""
-        sql = (
-            "SELECT body FROM act WHERE study = ?1 AND version = ?2 AND (?3 IS NULL OR rater = ?3) "
-            "AND (?4 IS NULL OR unit = ?4) AND (?5 IS NULL OR run = ?5) ORDER BY n"
-        )
-        found = self._rows_in("act", sql, study.id, study.version, rater, unit, run)
-        return [decode(body, Act, "an act in the file", newest=VERSION) for (body,) in found]
+        where, values = narrowed(study, rater=rater, unit=unit, run=run)
+        found = self._rows_in("act", f"SELECT body FROM act WHERE {where} ORDER BY n", *values)
+        return [_act(body) for (body,) in found]
 
     def withdrew(self, code: str) -> bool:
         """Whether a person has withdrawn: nothing of theirs is taken in again."""
-        return bool(self._rows_in("withdrawal", "SELECT 1 FROM withdrawal WHERE code = ?", code))
+        return bool(self._rows_in("withdrawal", "SELECT 1 FROM withdrawal WHERE code = ?", storable(code)))
 
     def standing(self, study: Study, unit: Unit, rater: Actor, run: int = 1) -> Standing:
         """What the rules need to know before a rater says more of a unit."""
-        dealt = self._read(
-            "SELECT body FROM assignment WHERE study = ? AND version = ? AND rater = ? AND unit = ? AND run = ?",
-            study.id, study.version, rater.id, unit.id, run,
-        )  # fmt: skip
+        sql = "SELECT body FROM assignment WHERE study = ? AND version = ? AND rater = ? AND unit = ? AND run = ?"
+        dealt = self._rows_in("assignment", sql, *key_of(study), storable(rater.id), storable(unit.id), run)
         return Standing(
             study,
             unit,
@@ -149,25 +159,64 @@ class Labels:
             withdrawn=self.withdrew(rater.id),
         )
 
+    def _standing_here(self, study: Study, unit: Unit, rater: Actor, run: int) -> Standing:
+        """The same, within a transaction; `LabError` where this file has no such sheet."""
+        what = f"study {study.name}"
+        if not 1 <= run < 2**31:
+            raise LabError(what, f"field run: {run} is no count of ratings, from 1 on")
+        found = self._read("SELECT rater FROM kit")
+        if found and found[0][0] != rater.id:
+            raise LabError(what, f"this file is a kit of {found[0][0]}; {rater.id} says nothing in it.")
+        sql = "SELECT 1 FROM unit WHERE study = ? AND version = ? AND id = ?"
+        if not self._read(sql, *key_of(study), storable(unit.id)):
+            raise LabError(what, f"has no unit {unit.id} in {self.path}.")
+        return self.standing(study, unit, rater, run)
 
-def insert_label(db: sqlite3.Connection, label: Label) -> None:
-    """A label's row, within the caller's transaction."""
-    db.execute(
-        _LABEL,
-        (
-            label.id, label.study, label.version, label.unit, label.target, label.field, label.rater.kind,
-            label.rater.id, label.run, label.at, label.supersedes, encode(label).decode(),
-        ),
-    )  # fmt: skip
+
+_ON_SHEET = (
+    "SELECT body FROM label WHERE study = ? AND version = ? AND rater = ? AND unit = ? AND run = ? AND kind = ? "
+    "ORDER BY n"
+)
+_HANDED = (
+    "SELECT body FROM act WHERE study = ? AND version = ? AND rater = ? AND unit = ? AND run = ? "
+    "AND act IN ('commit', 'reopen') ORDER BY n"
+)
+
+
+def check_same_sheet(study: Study, unit: Unit, rater: Actor, run: int, label: Label) -> None:
+    """Raises `LabError` where a label is not of the sheet that it is to stand on."""
+    of = (label.study, label.version, label.unit, label.rater.kind, label.rater.id, label.run)
+    if of != (study.id, study.version, unit.id, rater.kind, rater.id, run):
+        raise LabError(f"label {label.id}", f"is not of unit {unit.id} of study {study.name} by {rater.id}.")
+
+
+def insert_label(db: sqlite3.Connection, label: Label) -> Label:
+    """A label's row, within the caller's transaction; gives it as it will be read again."""
+    what = f"label {label.id}"
+    try:
+        body = encode(label).decode()
+        kept = _label(body)
+    except (OverflowError, RecursionError, TypeError) as error:
+        raise LabError(what, f"field value: cannot be kept ({error}).") from error
+    if kept.cleared != label.cleared:  # JSON has no infinity and no NaN: they would be read as no value
+        raise LabError(what, f"field value: {label.value!r} cannot be kept.")
+    names = (label.id, label.study, label.unit, label.target, label.field, label.rater.kind, label.rater.id, label.at)
+    id, study, unit, target, field, kind, rater, at = map(storable, names)
+    values = (id, study, label.version, unit, target, field, kind, rater, label.run, at, label.supersedes, body)
+    db.execute(_LABEL, values)
+    return kept
 
 
 def insert_act(db: sqlite3.Connection, act: Act) -> None:
     """An act's row, within the caller's transaction."""
-    db.execute(
-        _ACT,
-        (act.id, act.study, act.version, act.rater.id, act.unit, act.run, act.act, act.at, encode(act).decode()),
-    )
+    names = (act.id, act.study, act.rater.id, act.unit, act.act, act.at)
+    id, study, rater, unit, kind, at = map(storable, names)
+    db.execute(_ACT, (id, study, act.version, rater, unit, act.run, kind, at, encode(act).decode()))
 
 
 def _label(body: str) -> Label:
     return decode(body, Label, "a label in the file", newest=VERSION)
+
+
+def _act(body: str) -> Act:
+    return decode(body, Act, "an act in the file", newest=VERSION)

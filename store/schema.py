@@ -5,6 +5,8 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Collection
 
+from store import derived
+
 VERSION = 5
 """The newest schema this program knows; kept in `PRAGMA user_version`, one more with each migration."""
 
@@ -13,7 +15,7 @@ APPLICATION_ID = int.from_bytes(b"hitl", "big")
 
 APPEND_ONLY = (
     "trace", "event", "blob", "use", "verdict", "draft", "design", "review", "clearance", "tombstone", "link",
-    "study", "unit", "assignment", "label", "act", "withdrawal",
+    "study", "unit", "assignment", "label", "act", "withdrawal", "kit",
 )  # fmt: skip
 """Tables of which no row is ever changed or removed; corrections are further rows. `store.erasing` is the exception."""
 
@@ -180,6 +182,7 @@ _FIFTH = (
         UNIQUE (study, version, rater, unit, run),
         FOREIGN KEY (study, version) REFERENCES study (id, version)
     )""",
+    "CREATE INDEX assignment_of_unit ON assignment (study, version, unit)",
     # `kind` and `rater` are who gave it; `body` holds the whole label, as in `design`.
     """CREATE TABLE label (
         n INTEGER PRIMARY KEY,
@@ -213,9 +216,14 @@ _FIFTH = (
         FOREIGN KEY (study, version) REFERENCES study (id, version)
     )""",
     "CREATE INDEX act_of_rater ON act (study, version, rater, act, unit, run)",
+    "CREATE INDEX act_on_sheet ON act (study, version, rater, unit, run)",
     "CREATE INDEX act_of_study ON act (study, version, act)",
     # No reference to anything: what stays of a person who withdrew, so that nothing of theirs comes back.
     "CREATE TABLE withdrawal (code TEXT PRIMARY KEY, at TEXT NOT NULL, body TEXT NOT NULL)",
+    # One row where this file is a kit: only what one rater of one study may see. See `store.kits`.
+    "CREATE TABLE kit (n INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, rater TEXT NOT NULL, body TEXT NOT NULL)",
+    *derived.TABLES.values(),
+    *derived.TRIGGERS.values(),
 )
 
 
@@ -268,8 +276,8 @@ def migrate(connection: sqlite3.Connection) -> None:
 
 
 def guard(connection: sqlite3.Connection) -> None:
-    """Puts every append-only trigger in place anew: changing a table's shape drops its triggers."""
-    for name, statement in triggers().items():
+    """Puts every trigger in place anew: changing a table's shape drops its triggers."""
+    for name, statement in {**triggers(), **derived.TRIGGERS}.items():
         connection.execute(f"DROP TRIGGER IF EXISTS {name}")
         connection.execute(statement)
 

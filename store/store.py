@@ -17,7 +17,7 @@ from lab.errors import LabError
 from lab.records import Blob, Imported, Kin, Summary, Verdict
 from lab.trace import VERSION, AnyEvent, Ended, Started, Trace, fold
 from lab.wire import decode, escape_surrogates, unescape_surrogates
-from store import rows
+from store import derived, rows
 from store.cases import Cases
 from store.connect import connect, named, prepare, told
 from store.designs import Designs
@@ -28,6 +28,7 @@ from store.reviews import Reviews
 from store.schema import triggers
 from store.studies import Studies
 from store.tabling import Tabling
+from store.withdrawn import check_without
 
 _BATCH = 64
 """Events fetched at once: a long run is never wholly in memory, and no read stays open between two of them."""
@@ -108,10 +109,12 @@ class Store(Cases, Designs, Reviews, Links, Tabling, Studies, Labels, Erasing):
                 "SELECT seq, kind FROM event WHERE trace = ? ORDER BY seq DESC LIMIT 1", (trace_id,)
             ).fetchone()
             self._check_next(trace_id, event, last)
+            row = rows.event_row(trace_id, event)
+            check_without(db, [row[-1]], f"run {trace_id}")
             if isinstance(event, Started):
                 db.execute(rows.TRACE, rows.trace_row(event))
             rows.insert_blobs(db, trace_id, blobs or {}, [event])
-            db.execute(rows.EVENT, rows.event_row(trace_id, event))
+            db.execute(rows.EVENT, row)
 
     def import_run(self, imported: Imported) -> bool:
         """Takes in a whole run, or nothing of it; False where it is there already."""
@@ -243,7 +246,11 @@ class Store(Cases, Designs, Reviews, Links, Tabling, Studies, Labels, Erasing):
         wrong += [f"a row of {table} refers to no row of {to}" for table, _, to, _ in self._read(_FOREIGN)]
         there = {name for (name,) in self._read("SELECT name FROM sqlite_master WHERE type = 'trigger'")}
         tables = {name for (name,) in self._read("SELECT name FROM sqlite_master WHERE type = 'table'")}
-        wrong += [f"the trigger {name} is missing" for name in triggers(tables) if name not in there]
+        wanted = [*triggers(tables), *(derived.TRIGGERS if tables >= derived.TABLES.keys() else ())]
+        wrong += [f"the trigger {name} is missing" for name in wanted if name not in there]
+        wrong += [
+            f"the table {name} is not what its rows say" for (name,) in self._rows_in("todo", derived.NOT_AS_DEALT)
+        ]
         if self._read("PRAGMA synchronous")[0][0] != 2:
             wrong.append("synchronous is not FULL")
         if not self.readonly and self._read("PRAGMA journal_mode")[0][0] != "wal":

@@ -3,24 +3,30 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
 from lab.errors import LabError
 from lab.study import VERSION, Assignment, Progress, Study, StudyLine, Unit, sample_sha
-from lab.wire import decode, encode
+from lab.wire import decode, encode, storable
+from store.derived import counted_at_the_end
 
 _STUDY = "INSERT INTO study VALUES (NULL, ?, ?, ?, ?, ?, ?)"
 _UNIT = "INSERT INTO unit VALUES (NULL, ?, ?, ?, ?, ?)"
-_ASSIGNMENT = "INSERT INTO assignment VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+_ASSIGNMENT = (
+    "INSERT INTO assignment VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
+    "ON CONFLICT (study, version, rater, unit, run) DO NOTHING"
+)
 _BATCH = 200
 
-_LAST = """(SELECT c.act FROM act c WHERE c.study = a.study AND c.version = a.version AND c.rater = a.rater
-    AND c.act IN ('commit', 'reopen') AND c.unit = a.unit AND c.run = a.run ORDER BY c.at DESC, c.id DESC LIMIT 1)"""
-_NEXT = f"""SELECT a.body FROM assignment a WHERE a.study = ? AND a.version = ? AND a.rater = ? AND a.position > ?
-    AND {_LAST} IS NOT 'commit' ORDER BY a.position LIMIT 1"""
+_NEXT = (
+    "SELECT a.body FROM todo t CROSS JOIN assignment a ON a.study = t.study AND a.version = t.version "
+    "AND a.rater = t.rater AND a.position = t.position "
+    "WHERE t.study = ? AND t.version = ? AND t.rater = ? AND t.position > ? ORDER BY t.position LIMIT 1"
+)
 
 
 class Studies:
@@ -41,42 +47,43 @@ class Studies:
 
     def freeze_study(self, study: Study, units: Sequence[Unit]) -> None:
         """Keeps a study's version with its units, all or nothing; `LabError` where it is there already."""
-        if sample_sha(tuple(units)) != study.sample_sha or len(units) != study.units:
+        if len(units) != study.units or sample_sha(tuple(units)) != study.sample_sha:
             raise LabError(f"study {study.name}", "its units are not those that its plan was frozen over.")
+        twice = next((id for id, count in Counter(unit.id for unit in units).items() if count > 1), None)
+        if twice is not None:
+            raise LabError(f"study {study.name}", f"has two units {twice!r}.")
         with self._writing() as db:
-            if db.execute("SELECT 1 FROM study WHERE id = ? AND version = ?", (study.id, study.version)).fetchone():
+            check_no_kit(db)
+            if db.execute("SELECT 1 FROM study WHERE id = ? AND version = ?", key_of(study)).fetchone():
                 raise LabError(f"study {study.name}", f"is in {self.path} already.")
             insert_study(db, study)
-            insert_units(db, study, units)
+            insert_units(db, study, enumerate(units))
 
     def deal(self, study: Study, assignments: Iterable[Assignment]) -> int:
-        """Deals units to people, all or none; gives how many were new. What was dealt before stays as it was."""
-        new = 0
+        """Deals units to people, all or none; gives how many were new. What was dealt before stays as it was.
+
+        Raises `LabError` where the study is locked, a person has withdrawn, or two units would stand at one place.
+        """
         with self._writing() as db:
-            for one in assignments:
-                new += insert_assignment(db, one)
-        return new
+            check_no_kit(db)
+            if self.locked(study):
+                raise LabError(f"study {study.name}", "is locked; nothing in it changes any more.")
+            gone = {code for (code,) in db.execute("SELECT code FROM withdrawal")}
+            with counted_at_the_end(db):
+                return insert_assignments(db, study, assignments, gone)
 
     # Reading
 
     def studies(self) -> list[StudyLine]:
-        """Every study in its newest version, the newest first; counts come from indexes, no body is read."""
-        found = self._rows_in(
-            "study",
-            "SELECT id, max(version) FROM study GROUP BY id ORDER BY max(n) DESC",
-        )
+        """Every study in its newest version, the newest first; nothing is counted and no unit is read."""
+        found = self._rows_in("study", "SELECT id, max(version) FROM study GROUP BY id ORDER BY max(n) DESC")
         return [self.study_line(id, version) for id, version in found]
 
     def study_line(self, id: str, version: int | None = None) -> StudyLine:
         """One study in a line."""
         study = self.study(id, version)
-        dealt = self._read("SELECT count(*) FROM assignment WHERE study = ? AND version = ?", id, study.version)
-        done = self._read(
-            "SELECT count(*) FILTER (WHERE act = 'commit') - count(*) FILTER (WHERE act = 'reopen') FROM act "
-            "WHERE study = ? AND version = ? AND act IN ('commit', 'reopen')",
-            id,
-            study.version,
-        )
+        sql = "SELECT total(dealt), total(left) FROM tally WHERE study = ? AND version = ?"
+        dealt, left = self._rows_in("tally", sql, *key_of(study))[0]
         return StudyLine(
             study.id,
             study.version,
@@ -85,8 +92,8 @@ class Studies:
             study.protocol.unit,
             study.units,
             len(study.raters),
-            int(dealt[0][0]),
-            int(done[0][0]),
+            int(dealt),
+            int(dealt - left),
             self.locked(study),
             study.at,
         )
@@ -96,23 +103,26 @@ class Studies:
         sql = (
             "SELECT body FROM study WHERE id = ? AND version = ifnull(?, (SELECT max(version) FROM study WHERE id = ?))"
         )
-        found = self._rows_in("study", sql, id, version, id)
+        name = storable(id)
+        found = self._rows_in("study", sql, name, version, name)
         if not found:
-            name = id if version is None else f"{id} v{version}"
-            raise LabError(f"study {name}", f"is not in {self.path}.", "`hitlab study status` lists them.")
+            raise LabError(
+                f"study {id if version is None else f'{id} v{version}'}",
+                f"is not in {self.path}.",
+                "`hitlab study status` lists them.",
+            )
         study: Study = decode(found[0][0], Study, f"study {id} in the file", newest=VERSION)
         return study
 
     def versions(self, id: str) -> list[int]:
         """The versions of a study that are here, the oldest first."""
-        return [
-            version for (version,) in self._rows_in("study", "SELECT version FROM study WHERE id = ? ORDER BY 1", id)
-        ]
+        found = self._rows_in("study", "SELECT version FROM study WHERE id = ? ORDER BY 1", storable(id))
+        return [version for (version,) in found]
 
     def unit(self, study: Study, id: str) -> Unit:
         """One unit of a study."""
         sql = "SELECT body FROM unit WHERE study = ? AND version = ? AND id = ?"
-        found = self._rows_in("unit", sql, study.id, study.version, id)
+        found = self._rows_in("unit", sql, *key_of(study), storable(id))
         if not found:
             raise LabError(f"unit {id}", f"is not in study {study.name}.")
         return _unit(found[0][0])
@@ -124,7 +134,7 @@ class Studies:
             "SELECT position, body FROM unit WHERE study = ? AND version = ? AND position > ? ORDER BY position LIMIT ?"
         )
         while True:
-            batch = self._rows_in("unit", sql, study.id, study.version, after, _BATCH)
+            batch = self._rows_in("unit", sql, *key_of(study), after, _BATCH)
             yield from (_unit(body) for _, body in batch)
             if len(batch) < _BATCH:
                 return
@@ -132,41 +142,28 @@ class Studies:
 
     def assignments(self, study: Study, rater: str | None = None, unit: str | None = None) -> list[Assignment]:
         """Who was dealt what, in each person's order."""
+        where, values = narrowed(study, rater=rater, unit=unit)
         found = self._rows_in(
-            "assignment",
-            "SELECT body FROM assignment WHERE study = ?1 AND version = ?2 AND (?3 IS NULL OR rater = ?3) "
-            "AND (?4 IS NULL OR unit = ?4) ORDER BY rater, position",
-            study.id,
-            study.version,
-            rater,
-            unit,
+            "assignment", f"SELECT body FROM assignment WHERE {where} ORDER BY rater, position", *values
         )
         return [_assignment(body) for (body,) in found]
 
     def next_assignment(self, study: Study, rater: str, after: int = -1) -> Assignment | None:
         """The first unit after a position in a person's order that they have not handed in; None where all are."""
-        found = self._rows_in("assignment", _NEXT, study.id, study.version, rater, after)
+        found = self._rows_in("todo", _NEXT, *key_of(study), storable(rater), after)
         return _assignment(found[0][0]) if found else None
 
     def progress(self, study: Study, rater: str) -> Progress:
         """How far a person is."""
-        of = (study.id, study.version, rater)
-        dealt = self._read("SELECT count(*) FROM assignment WHERE study = ? AND version = ? AND rater = ?", *of)
-        done = self._read(
-            "SELECT count(*) FILTER (WHERE act = 'commit') - count(*) FILTER (WHERE act = 'reopen') FROM act "
-            "WHERE study = ? AND version = ? AND rater = ? AND act IN ('commit', 'reopen')",
-            *of,
-        )
-        begun = self._read(
-            "SELECT count(*) FROM (SELECT DISTINCT unit, run FROM label WHERE study = ? AND version = ? AND rater = ?)",
-            *of,
-        )
-        return Progress(rater, int(dealt[0][0]), int(done[0][0]), int(begun[0][0]), self.held(study, rater))
+        sql = "SELECT dealt, left, begun FROM tally WHERE study = ? AND version = ? AND rater = ?"
+        found = self._rows_in("tally", sql, *key_of(study), storable(rater))
+        dealt, left, begun = found[0] if found else (0, 0, 0)
+        return Progress(rater, dealt, dealt - left, begun, self.held(study, rater))
 
     def locked(self, study: Study) -> bool:
         """Whether nothing in it changes any more."""
         sql = "SELECT 1 FROM act WHERE study = ? AND version = ? AND act = 'locked'"
-        return bool(self._rows_in("act", sql, study.id, study.version))
+        return bool(self._rows_in("act", sql, *key_of(study)))
 
     def held(self, study: Study, rater: str) -> bool:
         """Whether a person was held after the pilot, and not released since."""
@@ -174,35 +171,59 @@ class Studies:
             "SELECT act FROM act WHERE study = ? AND version = ? AND rater = ? AND act IN ('held', 'released') "
             "ORDER BY at DESC, id DESC LIMIT 1"
         )
-        found = self._rows_in("act", sql, study.id, study.version, rater)
+        found = self._rows_in("act", sql, *key_of(study), storable(rater))
         return bool(found) and found[0][0] == "held"
 
 
-def insert_study(db: sqlite3.Connection, study: Study) -> None:
-    """A study's row, within the caller's transaction."""
+def key_of(study: Study) -> tuple[str, int]:
+    """How rows name a study's version."""
+    return storable(study.id), study.version
+
+
+def narrowed(study: Study, **given: Any) -> tuple[str, list[Any]]:
+    """The condition on a study's rows, and on those columns that are given; an index serves only what it names."""
+    named = {"study": storable(study.id), "version": study.version}
+    named |= {name: storable(value) if isinstance(value, str) else value for name, value in given.items()}
+    named = {name: value for name, value in named.items() if value is not None}
+    return " AND ".join(f"{name} = ?" for name in named), list(named.values())
+
+
+def check_no_kit(db: sqlite3.Connection) -> None:
+    """Raises `LabError` in a kit: a study is planned where all of it is."""
+    found = db.execute("SELECT rater FROM kit").fetchone()
+    if found:
+        raise LabError("study", f"this file is a kit of {found[0]}; a study is changed only where it came from.")
+
+
+def insert_study(db: sqlite3.Connection, study: Study, sha: str = "") -> None:
+    """A study's row, within the caller's transaction; `sha` where its plan is told only in part."""
     body = encode(study).decode()
-    db.execute(_STUDY, (study.id, study.version, study.title, study.sha, study.at, body))
+    db.execute(_STUDY, (*key_of(study), storable(study.title), sha or study.sha, storable(study.at), body))
 
 
-def insert_units(db: sqlite3.Connection, study: Study, units: Iterable[Unit]) -> None:
-    """Its units' rows."""
-    db.executemany(
-        _UNIT,
-        ((study.id, study.version, i, unit.id, encode(unit).decode()) for i, unit in enumerate(units)),
-    )
+def insert_units(db: sqlite3.Connection, study: Study, units: Iterable[tuple[int, Unit]]) -> None:
+    """Units' rows, each at its place in the study."""
+    key = key_of(study)
+    db.executemany(_UNIT, ((*key, i, storable(unit.id), encode(unit).decode()) for i, unit in units))
 
 
-def insert_assignment(db: sqlite3.Connection, one: Assignment) -> bool:
-    """An assignment's row; False where that unit was dealt to that person before."""
-    key = (one.study, one.version, one.rater, one.unit, one.run)
-    sql = "SELECT 1 FROM assignment WHERE study = ? AND version = ? AND rater = ? AND unit = ? AND run = ?"
-    if db.execute(sql, key).fetchone():
-        return False
-    db.execute(
-        _ASSIGNMENT,
-        (one.study, one.version, one.rater, one.position, one.unit, one.run, one.stage, one.at, encode(one).decode()),
-    )
-    return True
+def insert_assignments(
+    db: sqlite3.Connection, study: Study, assignments: Iterable[Assignment], gone: Collection[str] = ()
+) -> int:
+    """Assignments' rows; gives how many were new. `gone` are people who have withdrawn."""
+
+    def rows() -> Iterator[tuple[Any, ...]]:
+        for one in assignments:
+            if (one.study, one.version) != (study.id, study.version):
+                raise LabError(f"study {study.name}", f"an assignment is of {one.study} v{one.version}.")
+            if one.rater in gone:
+                raise LabError(f"study {study.name}", f"{one.rater} has withdrawn.")
+            yield (
+                storable(one.study), one.version, storable(one.rater), one.position, storable(one.unit), one.run,
+                one.stage, storable(one.at), encode(one).decode(),
+            )  # fmt: skip
+
+    return db.executemany(_ASSIGNMENT, rows()).rowcount
 
 
 def _unit(body: str) -> Unit:

@@ -1,0 +1,138 @@
+"""Two small tables that repeat what assignments, acts and labels say, so that a large study opens as a small one does.
+
+`todo` holds the place of each assignment that is not handed in, `tally` how many of a person's are dealt, left and
+begun. Triggers keep both, whoever writes or erases the rows they follow from; nothing is ever read from them alone.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+TABLES = {
+    "todo": """CREATE TABLE todo (
+        study TEXT NOT NULL,
+        version INTEGER NOT NULL,
+        rater TEXT NOT NULL,
+        position INTEGER NOT NULL,
+        PRIMARY KEY (study, version, rater, position)
+    ) WITHOUT ROWID""",
+    "tally": """CREATE TABLE tally (
+        study TEXT NOT NULL,
+        version INTEGER NOT NULL,
+        rater TEXT NOT NULL,
+        dealt INTEGER NOT NULL,
+        left INTEGER NOT NULL,
+        begun INTEGER NOT NULL,
+        PRIMARY KEY (study, version, rater)
+    ) WITHOUT ROWID""",
+}
+
+_PERSON = "study = {0}.study AND version = {0}.version AND rater = {0}.rater"
+_SHEET = _PERSON + " AND unit = {0}.unit AND run = {0}.run"
+_LAST = f"(SELECT act FROM act WHERE {_SHEET} AND act IN ('commit', 'reopen') ORDER BY at DESC, id DESC LIMIT 1)"
+"""What was done last to a sheet by the time it was done at, not by when it came into this file."""
+
+_KNOWN = (
+    "INSERT INTO tally SELECT NEW.study, NEW.version, NEW.rater, 0, 0, 0 "
+    f"WHERE NOT EXISTS (SELECT 1 FROM tally WHERE {_PERSON.format('NEW')})"
+)
+
+
+def _counted(column: str, by: str, row: str) -> str:
+    return f"UPDATE tally SET {column} = {column} {by} WHERE {_PERSON.format(row)}"
+
+
+def _handed(row: str) -> tuple[str, str]:
+    """Takes a sheet's place out of `todo`, or puts it back, as its last act now has it."""
+    places = f"SELECT position FROM assignment WHERE {_SHEET.format(row)}"
+    last = _LAST.format(row)
+    return (
+        f"DELETE FROM todo WHERE {_PERSON.format(row)} AND position IN ({places}) AND {last} = 'commit'",
+        f"INSERT INTO todo SELECT {row}.study, {row}.version, {row}.rater, position FROM assignment a "
+        f"WHERE {_SHEET.format(row)} AND {last} IS NOT 'commit' AND NOT EXISTS "
+        f"(SELECT 1 FROM todo WHERE {_PERSON.format(row)} AND position = a.position)",
+    )
+
+
+_FIRST_OF_SHEET = "NOT EXISTS (SELECT 1 FROM label WHERE {} AND n <> {}.n)"
+_TRIGGERS: dict[str, tuple[str, tuple[str, ...]]] = {
+    "todo_one_more": ("INSERT ON todo", (_counted("left", "+ 1", "NEW"),)),
+    "todo_one_less": ("DELETE ON todo", (_counted("left", "- 1", "OLD"),)),
+    "assignment_counted": (
+        "INSERT ON assignment",
+        (
+            _KNOWN,
+            _counted("dealt", "+ 1", "NEW"),
+            "INSERT INTO todo SELECT NEW.study, NEW.version, NEW.rater, NEW.position "
+            f"WHERE {_LAST.format('NEW')} IS NOT 'commit'",
+        ),
+    ),
+    "assignment_gone": (
+        "DELETE ON assignment",
+        (
+            f"DELETE FROM todo WHERE {_PERSON.format('OLD')} AND position = OLD.position",
+            _counted("dealt", "- 1", "OLD"),
+        ),
+    ),
+    "act_counted": ("INSERT ON act WHEN NEW.act IN ('commit', 'reopen')", _handed("NEW")),
+    "act_gone": ("DELETE ON act WHEN OLD.act IN ('commit', 'reopen')", _handed("OLD")),
+    "label_counted": (
+        f"INSERT ON label WHEN {_FIRST_OF_SHEET.format(_SHEET.format('NEW'), 'NEW')}",
+        (_KNOWN, _counted("begun", "+ 1", "NEW")),
+    ),
+    "label_gone": (
+        f"DELETE ON label WHEN {_FIRST_OF_SHEET.format(_SHEET.format('OLD'), 'OLD')}",
+        (_counted("begun", "- 1", "OLD"),),
+    ),
+}
+
+TRIGGERS = {
+    name: f"CREATE TRIGGER {name} AFTER {when} BEGIN {'; '.join(does)}; END" for name, (when, does) in _TRIGGERS.items()
+}
+"""Name and SQL of each trigger that keeps them."""
+
+NOT_AS_DEALT = f"""
+SELECT 'todo' WHERE EXISTS (
+    SELECT study, version, rater, position FROM assignment a WHERE {_LAST.format("a")} IS NOT 'commit'
+    EXCEPT SELECT study, version, rater, position FROM todo
+) OR EXISTS (
+    SELECT study, version, rater, position FROM todo
+    EXCEPT SELECT study, version, rater, position FROM assignment a WHERE {_LAST.format("a")} IS NOT 'commit'
+) UNION ALL SELECT 'tally' WHERE EXISTS (
+    SELECT 1 FROM tally t WHERE
+    t.dealt <> (SELECT count(*) FROM assignment WHERE {_PERSON.format("t")})
+    OR t.left <> (SELECT count(*) FROM todo WHERE {_PERSON.format("t")})
+    OR t.begun <> (SELECT count(*) FROM (SELECT DISTINCT unit, run FROM label WHERE {_PERSON.format("t")}))
+) OR EXISTS (SELECT study, version, rater FROM assignment EXCEPT SELECT study, version, rater FROM tally)
+"""
+"""Which of the two tables does not say what the rows say; none where all is well."""
+
+
+@contextmanager
+def counted_at_the_end(db: sqlite3.Connection) -> Iterator[None]:
+    """Many assignments are dealt within, in the caller's transaction; what follows from them is counted at once.
+
+    Row by row it costs four times as long. Where the caller's transaction fails, the triggers were never lifted.
+    """
+    last = db.execute("SELECT ifnull(max(n), 0) FROM assignment").fetchone()[0]
+    lifted = ("assignment_counted", "todo_one_more")
+    for name in lifted:
+        db.execute(f"DROP TRIGGER {name}")
+    yield
+    db.execute(
+        "INSERT INTO todo SELECT study, version, rater, position FROM assignment a "
+        f"WHERE n > ? AND {_LAST.format('a')} IS NOT 'commit'",
+        (last,),
+    )
+    db.execute(
+        "INSERT INTO tally SELECT a.study, a.version, a.rater, count(*), count(t.position), 0 FROM assignment a "
+        "LEFT JOIN todo t ON t.study = a.study AND t.version = a.version AND t.rater = a.rater "
+        "AND t.position = a.position WHERE a.n > ? GROUP BY a.study, a.version, a.rater "
+        "ON CONFLICT (study, version, rater) DO UPDATE "
+        "SET dealt = dealt + excluded.dealt, left = left + excluded.left",
+        (last,),
+    )
+    for name in lifted:
+        db.execute(TRIGGERS[name])
