@@ -13,6 +13,7 @@ from lab.errors import LabError
 from lab.task import Task
 from lab.trace import AnyEvent, Started
 from lab.wire import decode, encode, escape_surrogates
+from store.withdrawn import check_stays
 
 _INSERT = "INSERT INTO design VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 _HEADS = """
@@ -45,6 +46,7 @@ class Designs:
         the rules refuse the act: a frozen version never changes, and who drafted one does not verify it.
         """
         with self._writing() as db:
+            check_stays(db, revision.by.id, _what(revision))
             superseded = [_decoded(row) for id in revision.supersedes for row in _found(db, id)]
             if len(superseded) < len(revision.supersedes):
                 raise LabError(_what(revision), f"follows a revision that is not in {self.path}.")

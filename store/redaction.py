@@ -25,6 +25,7 @@ from store.exporting import REVIEWED
 from store.likeness import Likeness
 from store.painting import painted, tells_more
 from store.store import Store
+from store.withdrawn import check_stays
 
 
 class Redacted(NamedTuple):
@@ -80,6 +81,7 @@ def redact(
     covered = {id: _covered(redactor, run) for id, run in runs.items()}
     kept = {sha for run in covered.values() for event in run.events for sha in rows.referred(event)}
     with store.erasing() as eraser:
+        check_stays(eraser.db, by.id, "redact")
         _check_unchanged(eraser, runs)
         destroyed = eraser.erase_runs(runs, keep=kept)
         for id, run in covered.items():

@@ -18,6 +18,7 @@ from lab.task import Actor
 from lab.trace import VERSION as EVENT_VERSION
 from lab.turn import Action
 from lab.wire import decode, encode, escape_surrogates
+from store.withdrawn import check_stays
 
 INSERT_REVIEW = "INSERT INTO review VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 INSERT_CLEARANCE = "INSERT INTO clearance VALUES (NULL, ?, ?, ?, ?, ?)"
@@ -51,6 +52,7 @@ class Reviews:
                 raise LabError(f"run {demo.trace}", f"is not in {self.path} any more.")
             stands = _rows(db.execute(_OF_RUN, (demo.trace,)).fetchall())
             for row in rows:
+                check_stays(db, row.by.id, f"review of run {demo.trace}")
                 check_next(demo, stands, row)
                 db.execute(INSERT_REVIEW, review_row(row))
                 stands.append(row)
@@ -87,6 +89,7 @@ class Reviews:
         with self._writing() as db:
             if not db.execute("SELECT 1 FROM trace WHERE id = ?", (trace_id,)).fetchone():
                 raise LabError(f"run {trace_id}", f"is not in {self.path}.")
+            check_stays(db, by.id, f"run {trace_id}")
             db.execute(INSERT_CLEARANCE, clearance_row(row))
         return row
 

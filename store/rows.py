@@ -12,6 +12,7 @@ from lab.trace import AnyEvent, Asked, Ended, Started, Step
 from lab.turn import Observation, Proposed
 from lab.wire import decode, encode, escape_surrogates
 from store.reviews import INSERT_CLEARANCE, INSERT_REVIEW, clearance_row, review_row
+from store.withdrawn import check_without
 
 TRACE = "INSERT INTO trace VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 EVENT = "INSERT INTO event VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
@@ -26,7 +27,8 @@ def insert_run(db: sqlite3.Connection, imported: Imported, n: int | None = None,
     `n` is its place in the file's order, the next where it is None. With `link`, pictures that are whole files stay
     in them. Of a run that is there, pictures that are not (they were linked, or left out of a copy) come in.
 
-    Raises `LabError` where it was erased from this file. What it replaces may not come back either, unless it is here.
+    Raises `LabError` where it was erased from this file, or somebody is in it who has withdrawn. What it replaces may
+    not come back either, unless it is here.
     """
     if db.execute("SELECT 1 FROM trace WHERE id = ?", (imported.id,)).fetchone():
         used = {sha256 for (sha256,) in db.execute("SELECT sha256 FROM use WHERE trace = ?", (imported.id,))}
@@ -35,9 +37,10 @@ def insert_run(db: sqlite3.Connection, imported: Imported, n: int | None = None,
     check_not_erased(db, imported.id)
     first = imported.events[0]
     assert isinstance(first, Started)
+    events = [event_row(imported.id, event) for event in imported.events]
+    check_without(db, (row[-1] for row in events), f"run {imported.id}")
     db.execute(TRACE, trace_row(first, n))
     insert_blobs(db, imported.id, imported.images, imported.events, link=link)
-    events = [event_row(imported.id, event) for event in imported.events]
     for row in events:
         decode(row[-1], AnyEvent, f"run {imported.id}, event {row[1]}")  # what cannot be read again is not written
     db.executemany(EVENT, events)
@@ -45,6 +48,8 @@ def insert_run(db: sqlite3.Connection, imported: Imported, n: int | None = None,
         "INSERT INTO verdict VALUES (?, ?, ?, ?)",
         [(imported.id, i, v.name, encode(v).decode()) for i, v in enumerate(imported.verdicts)],
     )
+    said = [*imported.reviews, *imported.clearances]
+    check_without(db, (encode(one).decode() for one in said), f"run {imported.id}")
     db.executemany(INSERT_REVIEW, [review_row(review) for review in imported.reviews])
     db.executemany(INSERT_CLEARANCE, [clearance_row(clearance) for clearance in imported.clearances])
     for stone in imported.tombstones:
