@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from pathlib import Path
 
 from annotators.protocol import load_protocol
@@ -13,15 +14,28 @@ HERE = Path(__file__).parent
 
 def protocols() -> dict[str, Protocol]:
     """Every built-in protocol by its id."""
-    return {path.stem: load_protocol(path) for path in sorted(HERE.glob("*.yaml"))}
+    return {id: load_protocol(path) for id, path in _files().items()}
 
 
 def protocol(name: str) -> Protocol:
-    """A built-in protocol by its id, or one from a YAML file; `LabError` where it is neither."""
-    built_in = HERE / f"{name}.yaml"
-    if built_in.parent == HERE and built_in.is_file():
-        return load_protocol(built_in)
-    if name.endswith((".yaml", ".yml")):
-        return load_protocol(Path(name))
-    known = ", ".join(path.stem for path in sorted(HERE.glob("*.yaml")))
-    raise LabError("protocol", f"{name!r} is none of {known}, nor a YAML file")
+    """A built-in protocol by its id, or one from a YAML file; `LabError` where it is neither.
+
+    A built-in name goes before a file of that name, so that no stray file in the working folder changes a study.
+    """
+    files = _files()
+    if name in files:
+        return load_protocol(files[name])
+    path = Path(name)
+    if path.suffix in (".yaml", ".yml") or len(path.parts) > 1 or path.is_file():
+        return load_protocol(path)
+    near = difflib.get_close_matches(name, files, n=3)
+    nearest = f"; near it: {', '.join(near)}" if near else ""
+    raise LabError(
+        f"protocol {name!r}",
+        f"there is none of that name{nearest}",
+        "`hitlab protocols` lists them; a YAML file of yours does as well.",
+    )
+
+
+def _files() -> dict[str, Path]:
+    return {path.stem: path for path in sorted(HERE.glob("*.yaml"))}
