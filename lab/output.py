@@ -9,6 +9,7 @@ import msgspec
 
 from lab.design.revision import Design, Parts, RevisionLine, State
 from lab.records import TraceLine, Verdict
+from lab.study import StudyLine
 from lab.task import Kind, LogEntry, Task
 from lab.trace import AnyEvent, Ended, Started, Step
 from lab.turn import Action, Spent
@@ -221,11 +222,16 @@ class Refused(msgspec.Struct, frozen=True):
 
 def schemas() -> dict[str, Any]:
     """Every input and output by name: the type that its JSON Schema is made from."""
+    from annotators.gold import GoldLine
+    from annotators.gold import GoldLine
     from annotators.metrics.marks import Marks
+    from annotators.plan import Plan
     from lab.agents.process_lines import FromProgram, ToProgram
     from lab.commands.attempts import BatchResult
     from lab.commands.comparing import Comparison
     from lab.commands.devices import DeviceLine
+    from lab.commands.label_rows import LabelRow
+    from lab.commands.labels_told import LabelDone, LabelList, PilotTold
     from lab.commands.listing import RunTable
     from lab.commands.metrics_told import Measured
     from lab.commands.reviews_told import (
@@ -238,6 +244,16 @@ def schemas() -> dict[str, Any]:
     )
     from lab.commands.scrcpy import ServerFetched
     from lab.commands.serving import PhoneServed
+    from lab.commands.studying_told import (
+        RaterReleased,
+        RaterReplaced,
+        StudiesFrozen,
+        StudyDealt,
+        StudyLocked,
+        StudyShown,
+        StudyStatus,
+    )
+    from lab.commands.withdrawing import Withdrawn
     from lab.settings import Settings
     from simulators.scripted import Script
 
@@ -262,6 +278,11 @@ def schemas() -> dict[str, Any]:
         "show": Shown,
         "import": ImportResult,
         "metrics": Measured,
+        "gold-line": GoldLine,
+        "label-row": LabelRow,
+        "label": LabelDone,
+        "labels": LabelList,
+        "labels-pilot": PilotTold,
         "pack": Packed,
         "export": Exported,
         "review": ReviewShown,
@@ -269,6 +290,7 @@ def schemas() -> dict[str, Any]:
         "privacy": PrivacyDone,
         "privacy-show": PrivacyShown,
         "privacy-list": list[PrivacyLine],
+        "withdraw": Withdrawn,
         "author": DesignShown,
         "author-list": list[DesignLine],
         "author-out": DesignWritten,
@@ -280,6 +302,16 @@ def schemas() -> dict[str, Any]:
         "devices": list[DeviceLine],
         "device-scrcpy": ServerFetched,
         "phone": PhoneServed,
+        "plan": Plan,
+        "gold": GoldLine,
+        "study-new": StudiesFrozen,
+        "study-deal": StudyDealt,
+        "study-list": list[StudyLine],
+        "study-status": StudyStatus,
+        "study-show": StudyShown,
+        "study-lock": StudyLocked,
+        "study-replace": RaterReplaced,
+        "study-release": RaterReleased,
         "error": Refused,
     }
 

@@ -43,18 +43,19 @@ def _by_option(cases: Sequence[Case], context: Context) -> tuple[list[_Decision]
             elif branch.id not in case.branches:
                 tally.out("not reached")
             else:
-                found.append(_Decision(branch.depth, _plain(case.branches[branch.id]) in right))
+                found.append(_Decision(branch.depth, plain(case.branches[branch.id]) in right))
     return found, tally
 
 
 def _right(branch: Branch, golds: Sequence[Case]) -> set[str]:
     """The task's own right option, or else all that its demonstrations took."""
     if branch.right:
-        return {_plain(branch.right)}
-    return {_plain(gold.branches[branch.id]) for gold in golds if gold.branches and branch.id in gold.branches}
+        return {plain(branch.right)}
+    return {plain(gold.branches[branch.id]) for gold in golds if gold.branches and branch.id in gold.branches}
 
 
-def _plain(option: str) -> str:
+def plain(option: str) -> str:
+    """An option as options are compared: without regard to case."""
     return option.strip().casefold()
 
 

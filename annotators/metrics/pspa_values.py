@@ -10,6 +10,7 @@ from annotators.metrics import Context
 from annotators.metrics.dac_runs import SHOWN, UNSHOWN, Demonstrations, demonstrations
 from annotators.metrics.tdg import Aligned, Steps, align, first_path, fulfilled
 from lab.case import Case
+from lab.task import Tdg
 from lab.turn import Usage
 
 Value = float | str
@@ -72,19 +73,25 @@ def _aligned(case: Case) -> Aligned | str:
     why = _unrated(case)
     if why or case.nodes is None:
         return why
+    return path_taken(case.task.tdg, case.nodes)
+
+
+def path_taken(tdg: Tdg, rated: Steps) -> Aligned | str:
+    """The path that a run took best by its rated nodes; why there is none, where an unrated one would count."""
+    if not tdg.nodes:
+        return "without a graph"
     try:
-        aligned = align(case.task.tdg, case.nodes)
-        best = align(case.task.tdg, _hoped(case))
+        aligned = align(tdg, rated)
+        best = align(tdg, _hoped(tdg, rated))
     except ValueError as error:
         return f"with {error}"
     settled = not aligned.unrated and (aligned.apr, aligned.ppr) == (best.apr, best.ppr)
     return aligned if settled else "with a node unrated that would count"
 
 
-def _hoped(case: Case) -> Steps:
-    """A run's nodes as they would be if those that nobody has rated had all been completed, and at once."""
-    rated = case.nodes or {}
-    open_ones = [node.id for node in case.task.tdg.walk() if not node.alternatives and node.id not in rated]
+def _hoped(tdg: Tdg, rated: Steps) -> Steps:
+    """Nodes as they would be if those that nobody has rated had all been completed, and at once."""
+    open_ones = [node.id for node in tdg.walk() if not node.alternatives and node.id not in rated]
     return {**rated, **dict.fromkeys(open_ones, -1)} if open_ones else rated
 
 
@@ -106,7 +113,7 @@ def _along_first(case: Case) -> Value:
     if not path:
         return "with no unit instruction in the graph"
     done = fulfilled(case.task.tdg, case.nodes).intersection(path)
-    if done != fulfilled(case.task.tdg, _hoped(case)).intersection(path):
+    if done != fulfilled(case.task.tdg, _hoped(case.task.tdg, case.nodes)).intersection(path):
         return "with a node unrated that would count"
     return len(done) / len(path)
 

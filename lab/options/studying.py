@@ -10,6 +10,9 @@ from lab.options.common import Commands, command, json, share
 def add(commands: Commands) -> None:
     """Adds them."""
     _study(commands)
+    _label(commands)
+    _labels(commands)
+    _withdraw(commands)
 
 
 def _study(commands: Commands) -> None:
@@ -91,3 +94,59 @@ def _count(text: str) -> int:
     if not (text.isascii() and text.isdigit()):
         raise argparse.ArgumentTypeError(f"{text!r} is no number")
     return int(text)
+
+
+def _label(commands: Commands) -> None:
+    label = command(
+        commands, "label", "lab.commands.labelling:label", "write answers from JSON lines, by the rules of the screen"
+    )
+    label.description = (
+        "Takes answers from another tool, a model or a script, by the rules of the screen; each row is on the disk "
+        "before its line is printed, so a program may write a row, wait for its line, and write the next. A row: "
+        '{"unit": "019a", "target": "open", "field": "state", "value": "completed", "step": 4}; or "values": '
+        '{"open": "completed"}, "missing": "cannot_judge", "evidence": "RUN@4", "region", "confidence", "note", "run", '
+        '"commit": true, "undo": true, "id". Rows that are there already are passed over. `hitlab schema label-row`.'
+    )
+    label.add_argument("study", metavar="STUDY", help="its id, or ID@VERSION (default: the newest version)")
+    label.add_argument("file", nargs="?", default="-", metavar="FILE", help="JSON lines; - is standard input (default)")
+    label.add_argument("--as", dest="rater", default="", metavar="R1", help="whose answers they are (or each row says)")
+    label.add_argument(
+        "--kind", choices=("human", "model", "script"), help="who that is (default: human); models are dealt nothing"
+    )
+    label.add_argument(
+        "--config", metavar="FILE|TEXT", help="a model's prompt and parameters; their hash stands with each answer"
+    )
+    label.add_argument(
+        "--run", dest="run_number", type=int, default=1, metavar="N", help="which of a rater's repeated ratings it is"
+    )
+    label.add_argument("--keep-going", action="store_true", help="pass over rows that are refused (exit code 3)")
+    label.add_argument("--json", action="store_true", help="print a JSON line for each row")
+
+
+def _labels(commands: Commands) -> None:
+    labels = command(commands, "labels", "lab.commands.labelling:labels", "print the answers of a study")
+    labels.add_argument("study", metavar="STUDY", help="its id, or ID@VERSION (default: the newest version)")
+    labels.add_argument("--rater", metavar="R1", help="only this person's, or this model's")
+    labels.add_argument("--unit", metavar="ID", help="only this unit's: its id, a run's, or the beginning of one")
+    labels.add_argument("--history", action="store_true", help="also what was changed or taken back since")
+    labels.add_argument("--acts", action="store_true", help="with --json: also what was done beside answering")
+    labels.add_argument("--pilot", action="store_true", help="how the raters did on the units with gold")
+    form = labels.add_mutually_exclusive_group()
+    json(form)
+    form.add_argument("--csv", action="store_true", help="print a CSV table, a line for each answer")
+
+
+def _withdraw(commands: Commands) -> None:
+    withdraw = command(
+        commands, "withdraw", "lab.commands.withdrawing:withdraw", "a person withdraws: all that is theirs is erased"
+    )
+    withdraw.description = (
+        "Takes a person out of the database for good: their answers, the runs they took part in with their pictures, "
+        "and the items of studies that quote them. Nothing of theirs is taken in again. It tells what goes and asks "
+        "for the code to be typed. Copies made before (packs, kits, exports) cannot be reached."
+    )
+    withdraw.add_argument("code", metavar="CODE", help="the study code of who withdraws")
+    act = withdraw.add_mutually_exclusive_group()
+    act.add_argument("--show", action="store_true", help="only tell what would go")
+    act.add_argument("--yes", action="store_true", help="do it without asking")
+    json(withdraw)

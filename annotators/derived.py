@@ -1,0 +1,198 @@
+"""What follows from a rater's answers, and is never typed: paths, rates and scores; hidden until a unit is handed in.
+
+Source: PSPA-Bench 2.3 and Prompt 2 (P*, APR, PPR, the dependency rule), MemGUI-Bench Prompt 8 (IRR), DAC-Bench 2.6.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Any, NamedTuple
+
+from annotators.metrics.dac_decisions import plain
+from annotators.metrics.memgui_irr import Irr, rate
+from annotators.metrics.pspa_values import path_taken
+from annotators.metrics.tdg import Aligned, Steps, fulfilled
+from lab.labels import Sheet, Spot
+from lab.study import Label, Study, Unit
+from lab.task import InformationUnit, Tdg
+
+COMPLETED = "completed"
+NOT_COMPLETED = "not_completed"
+
+
+class TdgDerived(NamedTuple):
+    """What a sheet of node answers comes to. `aligned` is None where `why` says so.
+
+    `before` are the answers as they were given, `after` what stands once the dependency rule and the path are applied
+    (`not_applicable` for nodes on ways that were not taken); a reason stands where there is one in place of an answer.
+    """
+
+    aligned: Aligned | None
+    why: str
+    before: Mapping[str, str]
+    after: Mapping[str, str]
+
+
+class Decided(NamedTuple):
+    """Of `told` decisions that were rated, and of which it is known what is right, `right` ones."""
+
+    right: int
+    told: int
+
+    @property
+    def accuracy(self) -> float | None:
+        return self.right / self.told if self.told else None
+
+
+def derived(
+    study: Study,
+    unit: Unit,
+    sheet: Sheet,
+    *,
+    done: bool | None = None,
+    right: Mapping[str, Collection[str]] | None = None,
+) -> list[tuple[str, str]]:
+    """What follows from a sheet, as (name, words) for the screen; nothing before it is handed in.
+
+    `done` says whether the run succeeded, as it is settled elsewhere; `right` which options its demonstrations took.
+    """
+    if not sheet.committed:
+        return []
+    lines = [(gold.field, f"{gold.value}, by rule: {gold.reason}") for gold in unit.mechanical]
+    match study.protocol.targets:
+        case "tdg nodes":
+            return lines + _tdg_words(tdg_derived(unit, sheet))
+        case "information units":
+            rated = irr_derived(unit, sheet, done)
+            return [*lines, ("IRR", rated.why if rated.value is None else f"{rated.value:.1%}")]
+        case "branches":
+            decided = decisions_derived(unit, sheet, right)
+            if decided.accuracy is None:
+                return lines
+            return [*lines, ("right decisions", f"{decided.right} of {decided.told}")]
+        case "criteria":
+            score = rubric_score(unit, sheet)
+            return lines if score is None else [*lines, ("score", f"{score:.2f}")]
+    return lines
+
+
+# -- nodes -----------------------------------------------------------------------------------------------------
+
+
+def tdg_derived(unit: Unit, sheet: Sheet, field: str = "state") -> TdgDerived:
+    """The best path through a unit's graph, by what a rater said of its nodes."""
+    heads = {target.id: sheet.head(Spot(target.id, field)) for target in unit.targets}
+    labels = {id: label for id, label in heads.items() if label is not None}
+    before = {id: label.reason_missing or str(label.value) for id, label in labels.items()}
+    return path_of(graph_of(unit), before, node_steps(labels))
+
+
+def graph_of(unit: Unit) -> Tdg:
+    """A unit's graph: its own, or its task's."""
+    return unit.tdg if unit.tdg.nodes or unit.task is None else unit.task.tdg
+
+
+def path_of(tdg: Tdg, before: Mapping[str, str], steps: Steps) -> TdgDerived:
+    """What node answers come to; `steps` are those of the nodes that were rated."""
+    found = path_taken(tdg, steps)
+    done = fulfilled(tdg, steps)
+    after: dict[str, str] = {}
+    beside = set() if isinstance(found, str) else set(found.not_applicable)
+    for id, said in before.items():
+        rated = COMPLETED if id in done else NOT_COMPLETED
+        after[id] = "not_applicable" if id in beside else rated if said in (COMPLETED, NOT_COMPLETED) else said
+    if isinstance(found, str):
+        return TdgDerived(None, found, before, after)
+    return TdgDerived(found, "", before, after)
+
+
+def node_steps(labels: Mapping[str, Label]) -> dict[str, int | None]:
+    """For each node that was rated the step (from 0) of its completion, None where it is not completed.
+
+    A completion whose step is not told is as late as the latest that is, so that it never decides between paths.
+    """
+    told = {id: step_of(label) for id, label in labels.items() if label.value == COMPLETED}
+    latest = max((step for step in told.values() if step is not None), default=0)
+    steps: dict[str, int | None] = {id: latest if step is None else step for id, step in told.items()}
+    return {**steps, **dict.fromkeys((id for id, one in labels.items() if one.value == NOT_COMPLETED), None)}
+
+
+def step_of(label: Label) -> int | None:
+    """The step (from 0) that a label points at."""
+    number = (label.evidence or "").rpartition("@")[2]
+    return int(number) - 1 if number.isascii() and number.isdigit() and int(number) else None
+
+
+def _tdg_words(found: TdgDerived) -> list[tuple[str, str]]:
+    aligned = found.aligned
+    if aligned is None:
+        return [("APR", found.why)]
+    ppr = aligned.ppr
+    flexible = len(set(aligned.flexible) & set(aligned.completed))
+    words = [
+        ("path", " → ".join(aligned.path)),
+        ("APR", f"{aligned.apr:.1%} ({len(aligned.completed)} of {len(aligned.path)})"),
+        (
+            "PPR",
+            "no flexible item on the path" if ppr is None else f"{ppr:.1%} ({flexible} of {len(aligned.flexible)})",
+        ),
+    ]
+    if aligned.not_applicable:
+        words.append(("not applicable", ", ".join(aligned.not_applicable)))
+    turned = [id for id, said in found.before.items() if said == COMPLETED and found.after[id] == NOT_COMPLETED]
+    if turned:
+        words.append(("not completed after all", f"{', '.join(turned)} (depends on what is not completed)"))
+    return words
+
+
+# -- information units -----------------------------------------------------------------------------------------
+
+
+def irr_derived(unit: Unit, sheet: Sheet, done: bool | None, field: str = "use") -> Irr:
+    """The share of a run's information that was used correctly: all of it where the run succeeded (`done`)."""
+    if done:
+        return Irr(1.0)
+    marks: dict[str, Any] = {}
+    for target in unit.targets:
+        if (value := sheet.value(Spot(target.id, field))) is not None:
+            marks[target.id] = value
+    if done is None:
+        return Irr(None, "not judged")
+    return rate(information_units(unit), marks) if unit.targets else Irr(None, "without information units")
+
+
+def information_units(unit: Unit) -> list[InformationUnit]:
+    """A unit's targets as a task declares them; whether they are explicit is the whole task's, if it is not each's."""
+    whole = unit.explicit is not False
+    explicit = {"explicit": True, "implicit": False}
+    return [InformationUnit(one.id, one.says, explicit=explicit.get(one.kind, whole)) for one in unit.targets]
+
+
+# -- criteria and branches -------------------------------------------------------------------------------------
+
+
+def rubric_score(unit: Unit, sheet: Sheet) -> float | None:
+    """The weighted mean of all criteria, 0 to 1; None where one has no number."""
+    criteria = unit.task.rubric.criteria if unit.task is not None else ()
+    weights = {one.id: one.weight for one in criteria}
+    field = next((one for one in sheet.protocol.fields if one.per == "target" and one.kind == "interval"), None)
+    if field is None or not unit.targets:
+        return None
+    rated = [(sheet.value(Spot(one.id, field.id)), weights.get(one.id, 1.0)) for one in unit.targets]
+    whole = sum(weight for _, weight in rated)
+    if not whole or any(not isinstance(value, int | float) for value, _ in rated):
+        return None
+    least, most = field.least or 0.0, field.most if field.most is not None else 1.0
+    return float(sum((value - least) / (most - least) * weight for value, weight in rated) / whole)
+
+
+def decisions_derived(
+    unit: Unit, sheet: Sheet, right: Mapping[str, Collection[str]] | None = None, field: str = ""
+) -> Decided:
+    """How many branches went the right way, of those rated where a demonstration or the task tells which that is."""
+    known = {branch.id: {branch.right} for branch in (unit.task.branches if unit.task else ()) if branch.right}
+    told = {**(right or {}), **known}
+    name = field or next((one.id for one in sheet.protocol.fields if one.per == "target" and one.kind == "nominal"), "")
+    rated = [(sheet.value(Spot(one.id, name)), told.get(one.id, ())) for one in unit.targets]
+    pairs = [(plain(str(value)), set(map(plain, ways))) for value, ways in rated if value is not None and ways]
+    return Decided(sum(value in ways for value, ways in pairs), len(pairs))
