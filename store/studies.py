@@ -160,6 +160,14 @@ class Studies:
         dealt, left, begun = found[0] if found else (0, 0, 0)
         return Progress(rater, dealt, dealt - left, begun, self.held(study, rater))
 
+    def handed_in_since(self, study: Study, rater: str, at: str) -> int:
+        """How many units a person has handed in from a time on, those taken back again left out."""
+        sql = (
+            "SELECT ifnull(sum(CASE act WHEN 'commit' THEN 1 ELSE -1 END), 0) FROM act WHERE study = ? AND version = ? "
+            "AND rater = ? AND act IN ('commit', 'reopen') AND at >= ?"
+        )
+        return int(self._rows_in("act", sql, *key_of(study), storable(rater), at)[0][0])
+
     def locked(self, study: Study) -> bool:
         """Whether nothing in it changes any more."""
         sql = "SELECT 1 FROM act WHERE study = ? AND version = ? AND act = 'locked'"

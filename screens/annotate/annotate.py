@@ -2,31 +2,214 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from textual import on, work
+from textual.content import Content
 
-from textual.app import ComposeResult
-from textual.screen import Screen
-from textual.widgets import Footer
-
-from lab.settings import Settings
+from lab.errors import LabError
 from lab.study import Study
+from screens.annotate.beside import Beside
+from screens.annotate.desk import Desk
+from screens.annotate.pane import OpenSheet
+from screens.annotate.sitting import Sitting
+from screens.annotate.words import Way, told_words
+from screens.lines import Lines
+from screens.studies import StudyRow, study_rows
 
-if TYPE_CHECKING:
-    from store.store import Store
+_TICK = 10.0
+"""Seconds after which the line above tells the time anew."""
 
 
-class AnnotateScreen(Screen[None]):
-    """The room of a rater."""
+class AnnotateScreen(Sitting):
+    """The room of a rater: a shelf of studies, or one unit beside its sheet, or what is learned after handing it in."""
 
-    def __init__(self, store: Store, settings: Settings) -> None:
-        super().__init__()
-        self.store = store
-        self.settings = settings
-        self.study: Study | None = None
+    def on_mount(self) -> None:
+        self.set_interval(_TICK, self.tick)
+        self.watch(self.app, "app_focus", self.turned_away, init=False)
+        if self._wanted is not None:
+            self._begin(self._wanted)
+        else:
+            self.to_shelf()
 
-    def compose(self) -> ComposeResult:
-        yield Footer(show_command_palette=False)
+    # -- opening ---------------------------------------------------------------------------------------------
 
     def open(self, study: Study) -> None:
         """Shows a study where this person left it."""
-        self.study = study
+        self._wanted = study
+        if self.is_mounted:
+            self._begin(study)
+
+    def _begin(self, study: Study) -> None:
+        self.rise()
+        locale = self.settings.locale if self.settings.locale != "en" else ""
+        desk = Desk(self.store, study, self.person, locale=locale)
+        if reason := self.closed(desk):
+            self.tell(study, reason)
+            return
+        self.sit(desk)
+        self._lay_out()
+
+    def closed(self, desk: Desk) -> str:
+        """Why this person cannot rate in a study now; empty where they can."""
+        study, code = desk.study, desk.person.id
+        if self.store.withdrew(code):
+            return f"{code} has withdrawn from studies; nothing is asked of them."
+        if self.store.locked(study):
+            return "This study is locked: nothing in it changes any more."
+        if not self.store.progress(study, code).dealt:
+            return f"Nothing in this study is dealt to {code}."
+        return ""
+
+    def _lay_out(self) -> None:
+        """The next unit that is not handed in; a sentence where there is none for now."""
+        desk = self.desk
+        assert desk is not None
+        following = desk.next_assignment()
+        if following is None:
+            done = self.count.done
+            self.tell(desk.study, f"All {done} are handed in. Thank you. Esc leads back to the studies.")
+            return
+        if following.stage != "pilot" and self.store.held(desk.study, desk.person.id):
+            self.tell(
+                desk.study,
+                "The pilot is over, and fewer answers were right than this study asks for. "
+                "Nothing more is asked until its designer releases you; Esc leads back to the studies.",
+            )
+            return
+        desk.open(following)
+        self.show_unit()
+
+    def show_unit(self) -> None:
+        """Shows the unit that is open at the desk."""
+        desk = self.desk
+        assert desk is not None
+        assert desk.unit is not None
+        assert desk.assignment is not None
+        self.mode("open")
+        self.handed = None
+        self.pace.begin_unit()
+        beside = self.query_one(Beside)
+        beside.open(desk.study, desk.unit, swap=desk.assignment.swap)
+        place = self.pane.open(desk)
+        if place:
+            beside.go_to(place)
+        self.pane.looked(beside.place)
+        self.renew()
+
+    # -- after handing in ------------------------------------------------------------------------------------
+
+    @on(OpenSheet.HandedIn)
+    def _handed_in(self, message: OpenSheet.HandedIn) -> None:
+        message.stop()
+        desk = self.desk
+        assert desk is not None
+        assert desk.sheet is not None
+        self.pace.end_unit()
+        self.counted(1)
+        self.last = desk.assignment
+        derived = desk.derived()
+        if not message.handed.compared and not derived:
+            self._lay_out()
+            return
+        self.handed = message.handed
+        way = Way(desk.study.protocol, desk.locale, bool(desk.assignment and desk.assignment.swap))
+        self.told.border_title = "What is right" if message.handed.compared else "What follows"
+        self.told.show(told_words(way, desk.sheet, message.handed, derived))
+        self.mode("told")
+        self.told.focus()
+        self.renew()
+
+    def action_onward(self) -> None:
+        """To the next unit."""
+        self._lay_out()
+
+    def action_reopen(self) -> None:
+        """Takes the unit back that was handed in last."""
+        desk, last = self.desk, self.last
+        if desk is None or last is None:
+            return
+        if desk.assignment != last or desk.sheet is None:
+            desk.open(last)
+        desk.reopen()
+        self.counted(-1)
+        self.last = None
+        self.show_unit()
+
+    @on(OpenSheet.Wanted)
+    async def _wanted_by_sheet(self, message: OpenSheet.Wanted) -> None:
+        message.stop()
+        match message.what:
+            case "place":
+                if not self.query_one(Beside).go_to(message.place):
+                    self.pane.say("That step is not shown here.")
+            case "region":
+                self.query_one(Beside).draw_region()
+                self.renew()
+            case "guide":
+                await self.run_action("guide")
+            case "undo" if self.last is None:
+                self.pane.say("There is nothing to take back.")
+            case "undo":
+                self.tried(self.action_reopen)
+
+    # -- the shelf -------------------------------------------------------------------------------------------
+
+    def to_shelf(self) -> None:
+        """Leaves the study that is open."""
+        self.rise()
+        self._wanted = None
+        self.mode("shelf")
+        self.shelf.border_title = "Studies"
+        self.shelf.focus()
+        self.read_shelf()
+        self.renew()
+
+    @work(thread=True, exclusive=True, group="shelf")
+    def read_shelf(self) -> None:
+        """Reads which studies there are."""
+        try:
+            rows: list[StudyRow] = study_rows(self.store, self.person.id, others=False)
+            self.post_message(self.Shelved(rows))
+        except LabError as error:
+            self.post_message(self.Failed(error))
+
+    @on(Sitting.Shelved)
+    def _shelved(self, message: Sitting.Shelved) -> None:
+        self.shelf.show(message.rows, self.person.id)
+        self.renew()
+
+    @on(Lines.Chosen, "#study-shelf")
+    def _chosen(self, message: Lines.Chosen) -> None:
+        message.stop()
+        row = self.shelf.rows[message.index]
+        study = self.store.study(row.line.id, row.line.version)
+        if study.protocol.unit == "task to play":
+            self.tried(lambda: self.lab.open_study(study))
+        else:
+            self.open(study)
+
+    @on(Lines.Highlighted, "#study-shelf")
+    def _on_shelf(self, message: Lines.Highlighted) -> None:
+        message.stop()
+        self.renew()
+
+    def tell(self, study: Study, words: str) -> None:
+        """One sentence in place of a unit."""
+        self.told.border_title = "Study"
+        self.told.show(Content(words))
+        self.handed = None
+        self.rise()
+        self.mode("over")
+        self.told.focus()
+        self.renew()
+
+    def action_back(self) -> None:
+        """Out of what was opened last; from a unit to the shelf, from there to Home."""
+        if self.query("HelpPanel"):
+            self.app.action_hide_help_panel()
+        elif self.pane.drawing:
+            self.pane.drawing = ""
+            self.renew()
+        elif self.shown != "shelf":
+            self.to_shelf()
+        else:
+            self.lab.open_home()

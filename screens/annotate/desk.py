@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from annotators.calibration import Compared, compared, share_right
+from annotators.derived import derived
 from lab.errors import LabError
 from lab.labels import Sheet, Spot, answer_to, check_open, undo_of
 from lab.stamp import now, uuid7
@@ -26,14 +27,46 @@ class HandedIn(NamedTuple):
     held: bool = False
 
 
+Drafts = dict[tuple[Spot, str], str]
+"""What was said of a place and waits for its answer: by place, and what it is (`answer`, `note`, `evidence` ...)."""
+
+
+class Rest(NamedTuple):
+    """Where a rater left off: a place on the sheet (None: the line that hands it in), a place in the run, and drafts.
+
+    `known` is false where nothing tells, so that the sheet begins at its beginning.
+    """
+
+    spot: Spot | None
+    place: str
+    drafts: Drafts
+    known: bool = False
+
+
+def _rest(act: Act) -> Rest:
+    item = act.detail.get("item") or []
+    drafts = {(Spot(target, field), kind): words for target, field, kind, words in act.detail.get("drafts", ())}
+    return Rest(Spot(*item) if item else None, str(act.detail.get("place", "")), drafts, known=True)
+
+
+def next_open(sheet: Sheet, after: Spot | None) -> Spot | None:
+    """The next place to answer after one, from the top again where there is none below; None where all are answered."""
+    open_ones = set(sheet.unanswered)
+    spots = sheet.spots
+    here = spots.index(after) + 1 if after in spots else 0
+    return next((spot for spot in [*spots[here:], *spots[:here]] if spot in open_ones), None)
+
+
 class Desk:
     """One rater's place in a study, at one unit. Every verb raises `LabError` where it is refused."""
 
-    def __init__(self, store: Store, study: Study, person: Actor, *, source: str = "keys") -> None:
+    def __init__(self, store: Store, study: Study, person: Actor, *, source: str = "keys", locale: str = "") -> None:
         self.store = store
         self.study = study
         self.person = person
         self.source = source
+        self.locale = locale or study.locale
+        """The language in which the guideline and the words of the protocol are read."""
         self.assignment: Assignment | None = None
         self.unit: Unit | None = None
         self.sheet: Sheet | None = None
@@ -46,10 +79,40 @@ class Desk:
 
     def open(self, assignment: Assignment) -> Sheet:
         """Lays a unit out; recorded, with what of it is shown."""
-        self.assignment = assignment
-        self.unit = self.store.unit(self.study, assignment.unit)
-        self.sheet = self._as_it_stands(self.unit)
+        unit = self.store.unit(self.study, assignment.unit)
+        standing = self.store.standing(self.study, unit, self.person, assignment.run)
+        check_open(standing, self.person.id, self.person.kind, "study")
+        self.assignment, self.unit, self.sheet = assignment, unit, standing.sheet
+        shown: dict[str, Any] = {
+            "shows": list(self.study.shown),
+            "position": assignment.position,
+            "swap": assignment.swap,
+            "guide": self.study.protocol.guide_sha(self.locale),
+        }
+        self.act("opened", unit.id, shown)
         return self.sheet
+
+    def look(self, at: Spot | None, place: str, drafts: Drafts) -> None:
+        """Keeps where this rater is, and what they have typed but not yet given, so that nothing is lost by a crash."""
+        item = list(at) if at is not None else []
+        kept = [[*spot, kind, words] for (spot, kind), words in drafts.items() if words]
+        self.act("looked", self._open()[0].id, {"item": item, "place": place, "drafts": kept})
+
+    def rest(self) -> Rest:
+        """Where this rater left the unit that is open: by what they looked at last, or by their last answer."""
+        unit, sheet = self._open()
+        looked = [act for act in self.store.acts(self.study, self.person.id, unit.id, self._run) if act.act == "looked"]
+        last = sheet.rows[-1] if sheet.rows else None
+        if looked and (last is None or looked[-1].at >= last.at):
+            return _rest(looked[-1])
+        if last is None:
+            return Rest(None, "", {})
+        before = _rest(looked[-1]).drafts if looked else {}
+        given = {Spot(row.target, row.field) for row in sheet.rows if not looked or row.at > looked[-1].at}
+        drafts = {key: words for key, words in before.items() if key[0] not in given}
+        answered = Spot(last.target, last.field)
+        spot = answered if last.act == "undo" else next_open(sheet, answered)
+        return Rest(spot, last.evidence or "", drafts, known=True)
 
     # -- answering -------------------------------------------------------------------------------------------
 
@@ -126,13 +189,13 @@ class Desk:
         unit, sheet = self._open()
         if not sheet.committed:
             return
-        if self.study.protocol.forward:
-            raise LabError(f"unit {unit.id}", "is handed in, and this study has no going back.")
-        if unit.gold:
-            raise LabError(f"unit {unit.id}", "has shown what is right; it is not rated again.")
-        self.check()
-        self.act("reopen", unit.id)
+        self.store.take_back(self.study, unit, self._acting("reopen", unit.id))
         self.sheet = self._as_it_stands(unit)
+
+    def derived(self) -> list[tuple[str, str]]:
+        """What follows from the answers, by name, once the unit is handed in; not before."""
+        unit, sheet = self._open()
+        return derived(self.study, unit, sheet) if sheet.committed else []
 
     def act(self, kind: ActKind, unit: str = "", detail: dict[str, Any] | None = None) -> None:
         """Keeps something that was done beside answering."""
@@ -176,7 +239,7 @@ class Desk:
             self.person,
             run=self._run,
             at=now(),
-            guide_sha=study.protocol.guide_sha(study.locale),
+            guide_sha=study.protocol.guide_sha(self.locale),
             protocol_sha=study.protocol.sha,
             source=self.source,
             **said,

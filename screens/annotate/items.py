@@ -1,0 +1,116 @@
+"""A sheet as lines: each place that is asked, the flags beside it, and what keys may answer. No Textual here."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import Any, Literal, NamedTuple
+
+from lab.digits import factor
+from lab.digits import width as digits_wide
+from lab.labels import Sheet, Spot, target_of
+from lab.plain import plain
+from lab.study import Field, Option, Protocol, Target
+
+Way = Literal["choice", "scale", "typed", "step", "box"]
+"""How a place is answered: by an option's digit, by a scale's digits, in a line, by the step shown, by a drag."""
+
+_ONE_DIGIT = 9
+
+
+class Item(NamedTuple):
+    """A line of the sheet. `number` counts its targets from 1 (0: the unit itself), `first` where it begins one."""
+
+    spot: Spot
+    field: Field
+    target: Target | None
+    number: int = 0
+    first: bool = True
+    flags: tuple[Field, ...] = ()
+
+
+class Choice(NamedTuple):
+    """An option as it is shown: `key` is the digits that choose it, `letter` a letter that does, too."""
+
+    key: str
+    value: Any
+    says: str
+    means: str = ""
+    letter: str = ""
+
+
+def items_of(sheet: Sheet) -> list[Item]:
+    """Every line in reading order; optional flags stand on the first line of their target."""
+    found: list[Item] = []
+    numbers = {target.id: number for number, target in enumerate(sheet.unit.targets, 1)}
+    for id, group in groupby(sheet.spots, key=lambda spot: spot.target):
+        fields = [(spot, field) for spot in group if (field := sheet.protocol.field(spot.field)) is not None]
+        flags = tuple(field for _, field in fields if field.kind == "flag" and not field.required)
+        lines = [(spot, field) for spot, field in fields if field not in flags]
+        if not lines:
+            lines, flags = fields, ()
+        target = target_of(sheet.unit, id)
+        for at, (spot, field) in enumerate(lines):
+            found.append(Item(spot, field, target, numbers.get(id, 0), at == 0, flags if at == 0 else ()))
+    return found
+
+
+def way_of(item: Item) -> Way:
+    """How a place is answered by keys."""
+    match item.field.kind:
+        case "nominal" | "ordinal" | "flag":
+            return "choice"
+        case "step":
+            return "step"
+        case "box":
+            return "box"
+        case "interval" if item.field.least is not None and item.field.most is not None and item.field.least >= 0:
+            most = item.field.most * factor(item.field)
+            return "scale" if most > 1 and digits_wide(item.field) <= 2 else "typed"
+    return "typed"
+
+
+def digits_of(item: Item) -> int:
+    """How many digits answer at once."""
+    if way_of(item) == "scale":
+        return digits_wide(item.field)
+    return 1 if len(_options(item)) <= _ONE_DIGIT else 2
+
+
+def choices_of(item: Item, protocol: Protocol, locale: str = "en", *, swap: bool = False) -> list[Choice]:
+    """The options of a place in the order in which they are shown; the sides by where they stand."""
+    if item.field.kind == "flag":
+        return [Choice("1", True, "yes"), Choice("2", False, "no")]
+    options = _options(item)
+    if item.field.sided and swap:
+        options = _swapped(options)
+    digits = digits_of(item)
+    found = []
+    for number, option in enumerate(options, 1):
+        says = protocol.said(locale, f"{item.field.id}.{option.id}", option.shown)
+        if item.field.sided and option.id in ("A", "B"):
+            says = "left" if (option.id == "B") == swap else "right"
+        means = protocol.said(locale, f"{item.field.id}.{option.id}.means", option.means)
+        letter = option.key if option.key.isalpha() and not item.field.sided else ""
+        found.append(Choice(f"{number:0{digits}d}", option.id, plain(says, lines=False), plain(means), letter))
+    return found
+
+
+def _options(item: Item) -> list[Option]:
+    if item.target is not None and item.target.options and item.field.kind in ("nominal", "ordinal"):
+        return [Option(id) for id in item.target.options]
+    return [option for option in item.field.options if not option.by_rule]
+
+
+def _swapped(options: list[Option]) -> list[Option]:
+    """The same with A and B in one another's place."""
+    sides = {option.id: option for option in options}
+    other = {"A": sides.get("B"), "B": sides.get("A")}
+    return [other.get(option.id) or option for option in options]
+
+
+def title_of(item: Item) -> str:
+    """What a line is about, as plain words in a line."""
+    if item.target is None:
+        return plain(item.field.ask, lines=False)
+    says = plain(item.target.says or item.target.id, lines=False)
+    return says if item.first else plain(item.field.ask, lines=False)

@@ -1,0 +1,63 @@
+"""The keys of Annotate: answers are digits and Enter, the run's steps are arrows, and neither is the other's."""
+
+from __future__ import annotations
+
+from textual.binding import Binding, BindingType
+
+ANSWER = Binding.Group("Answer", compact=True)
+STEPS = Binding.Group("Steps", compact=True)
+SHOW = Binding.Group("Show", compact=True)
+
+SHEET_KEYS: list[BindingType] = [
+    *(
+        Binding(str(digit), f"digit({digit})", f"Answer {digit}", show=False, id=f"answer.{digit}", group=ANSWER,
+                tooltip=f"The answer with the number {digit}, or this digit of one")
+        for digit in range(10)
+    ),
+    Binding("enter", "on", "Next", id="answer.next", tooltip="On: the next item, other answers, or handing in"),
+    Binding("m", "other", "Other", id="answer.other", tooltip="Other answers: skip, cannot judge, note, flags ..."),
+    Binding("e", "evidence", "Seen here", id="answer.evidence", tooltip="The answer rests on the step shown"),
+    Binding("z", "undo", "Undo", id="answer.undo", tooltip="Take the last answer back; again for the one before"),
+    Binding("s", "missing('skipped')", "Skip", show=False, id="answer.skip", group=ANSWER, tooltip="Skip this item"),
+    Binding("c", "missing('cannot_judge')", "Cannot judge", show=False, id="answer.cannot_judge", group=ANSWER,
+            tooltip="What is shown does not tell"),
+    Binding("f", "full", "Full", show=False, id="answer.full", group=ANSWER, tooltip="The top of the scale"),
+    Binding("i", "type", "Type", show=False, id="answer.type", group=ANSWER, tooltip="Type the answer"),
+    Binding("n", "note", "Note", show=False, id="answer.note", group=ANSWER, tooltip="A note with this answer"),
+    Binding("C", "confidence", "How sure", show=False, id="answer.confidence", group=ANSWER,
+            tooltip="How sure you are, 1 to 5"),
+    Binding("g", "to_evidence", "To its step", show=False, id="answer.to_evidence", group=ANSWER,
+            tooltip="Go to the step that this answer rests on"),
+    Binding("r", "region", "Region", show=False, id="answer.region", group=ANSWER,
+            tooltip="The next drag on the phone is what the answer rests on"),
+    Binding("backspace", "drop", "Drop a digit", show=False, id="answer.drop", group=ANSWER,
+            tooltip="Take the digit back that was typed"),
+]  # fmt: skip
+
+ROOM_KEYS: list[BindingType] = [
+    Binding("right,l,right_square_bracket", "step(1)", "Step", id="annotate.next_step", group=STEPS,
+            tooltip="The next step of the run (left: the one before)"),
+    Binding("left,h,left_square_bracket", "step(-1)", "Step before", show=False, id="annotate.previous_step",
+            group=STEPS, tooltip="The step before"),
+    Binding("enter", "onward", "Go on", id="annotate.onward", tooltip="On to the next"),
+    Binding("z", "reopen", "Take back", id="annotate.reopen", tooltip="Take back what was handed in"),
+    Binding("x", "side", "Other side", show=False, id="annotate.side", group=STEPS,
+            tooltip="Of two runs the other one takes the steps' keys"),
+    Binding("Q", "question(1)", "Question", show=False, id="annotate.question", group=STEPS,
+            tooltip="The next step with a question"),
+    Binding("t", "guide", "Guide", id="annotate.guide", tooltip="The guideline, and what each answer means"),
+    Binding("v", "view", "Words", show=False, id="annotate.view", group=SHOW, tooltip="Words, or the phone"),
+    Binding("b", "after", "After", show=False, id="annotate.after", group=SHOW,
+            tooltip="The screen after the step, or before it"),
+    Binding("o", "closely", "In full", show=False, id="annotate.closely", group=SHOW,
+            tooltip="The picture in full, or closed again"),
+    Binding("u", "overlay", "Text on phone", show=False, id="annotate.overlay", group=SHOW,
+            tooltip="The screen's words as characters, or pixels alone"),
+    Binding("w", "header", "Task", show=False, id="annotate.header", group=SHOW,
+            tooltip="The instruction and what belongs to it, unfolded or in a line"),
+    Binding("full_stop", "scroll(1)", "Read on", show=False, id="annotate.scroll_down", group=SHOW,
+            tooltip="What is read beside the sheet, a page on"),
+    Binding("comma", "scroll(-1)", "Read back", show=False, id="annotate.scroll_up", group=SHOW,
+            tooltip="What is read beside the sheet, a page back"),
+    Binding("escape", "back", "Back", show=False, id="annotate.back", group=SHOW, tooltip="One step back, then Home"),
+]  # fmt: skip

@@ -1,0 +1,125 @@
+"""What else may be said of an item: a numbered list that digits, Enter or the mouse choose from."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+from textual import events
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.message import Message
+
+from screens.lines import Lines
+
+OTHER = Binding.Group("Other answers", compact=True)
+_MORE = "more"
+_PAGE = 9
+
+
+class Entry(NamedTuple):
+    """A line of the menu; `key` is the letter that does the same outside it."""
+
+    id: str
+    says: str
+    key: str = ""
+
+
+class Menu(Lines):
+    """Opens below the sheet and goes when something is chosen."""
+
+    HELP = """\
+# Other answers
+
+Each line has a digit: press it, or go there and press **Enter**. **Esc** or **0** leaves without choosing.
+"""
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *(
+            Binding(str(digit), f"pick({digit})", f"Line {digit}", show=False, id=f"other.{digit}", group=OTHER,
+                    tooltip=f"Choose line {digit}")
+            for digit in range(1, 10)
+        ),
+        Binding("enter", "choose", "Choose", id="other.choose", group=OTHER, tooltip="Choose this line"),
+        Binding("escape,0", "leave", "Back", id="other.leave", group=OTHER, tooltip="Leave without choosing"),
+    ]  # fmt: skip
+
+    @dataclass
+    class Picked(Message):
+        """A line was chosen; `id` is empty where the menu was left."""
+
+        id: str
+
+    def __init__(self) -> None:
+        super().__init__(id="other", classes="pane")
+        self._all: Sequence[Entry] = ()
+        self.entries: Sequence[Entry] = ()
+        self.display = False
+
+    def open(self, title: str, entries: Sequence[Entry]) -> None:
+        """Shows these, and takes the keys."""
+        self.border_title = title
+        self._all = entries
+        self._turn(0)
+        self.styles.height = len(self.entries) + 2
+        self.display = True
+        self.focus()
+
+    def close(self) -> None:
+        self.display = False
+
+    def _turn(self, start: int) -> None:
+        """Nine lines from there on; where more are left, the ninth leads to them."""
+        left = list(self._all[start:])
+        if len(left) > _PAGE:
+            left = [*left[: _PAGE - 1], Entry(_MORE, "more ...")]
+        elif start:
+            left.append(Entry(_MORE, "from the top ..."))
+        self._start = start
+        self.entries = left
+        self.cursor = 0
+        self.changed()
+
+    @property
+    def count(self) -> int:
+        return len(self.entries)
+
+    def paint(self, index: int, width: int) -> Content:
+        entry = self.entries[index]
+        key = (f"  {entry.key}", "$foreground-muted") if entry.key else ("", "")
+        return Content.assemble((f"{index + 1} ", "bold"), entry.says, key)
+
+    def on_key(self, event: events.Key) -> None:
+        """A digit is a digit in whatever width an input method writes it."""
+        character = event.character or ""
+        if len(character) == 1 and not character.isascii() and (digit := unicodedata.decimal(character, -1)) >= 0:
+            event.stop()
+            self.action_pick(digit)
+
+    def on_click(self, event: events.Click) -> None:
+        index = event.get_content_offset_capture(self).y + self.scroll_offset.y
+        if 0 <= index < self.count:
+            self.action_pick(index + 1)
+
+    def action_pick(self, digit: int) -> None:
+        if digit == 0:
+            self.action_leave()
+        elif digit <= self.count:
+            self._pick(digit - 1)
+
+    def action_choose(self) -> None:
+        if self.count:
+            self._pick(self.cursor)
+
+    def _pick(self, index: int) -> None:
+        id = self.entries[index].id
+        if id == _MORE:
+            more = self._start + _PAGE - 1
+            self._turn(more if len(self._all) > more and not self._start else 0)
+            self.styles.height = len(self.entries) + 2
+        else:
+            self.post_message(self.Picked(id))
+
+    def action_leave(self) -> None:
+        self.post_message(self.Picked(""))

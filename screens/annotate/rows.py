@@ -1,0 +1,155 @@
+"""The sheet's list of items, and the options of the one under the cursor."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from textual import events
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.geometry import Size
+from textual.message import Message
+from textual.widget import Widget
+
+from lab.labels import Sheet, Spot
+from screens.annotate.items import Choice, Item, items_of
+from screens.annotate.words import Way, line_words
+from screens.lines import MOVE, Lines
+
+
+class Items(Lines, inherit_bindings=False):
+    """Every item of a unit, and at last the line that hands it in."""
+
+    HELP = """\
+# The sheet
+
+Each line is an item: **✓** answered, **–** skipped or not judged, **·** open. Digits answer the item under the cursor
+and go on to the next open one; **Enter** goes on, too, and on an open item shows the *other answers*: skip, cannot
+judge, a note, how sure you are, flags. On the last line **Enter** hands in. **↑** **↓** change items, **←** **→** the
+run's steps; `e` lets an answer rest on the step shown, `g` goes there, `z` takes the last answer back, `t` is the
+guideline. Every answer is on the disk before it is shown here.
+"""
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("up,k", "move(-1)", "Up", show=False, group=MOVE, id="list.up", tooltip="One line up"),
+        Binding("down,j", "move(1)", "Down", show=False, group=MOVE, id="list.down", tooltip="One line down"),
+        Binding("pageup", "page(-1)", "Page up", show=False, group=MOVE, id="list.page_up", tooltip="One page up"),
+        Binding("pagedown", "page(1)", "Page down", show=False, group=MOVE, id="list.page_down",
+                tooltip="One page down"),
+        Binding("home", "edge(0)", "First", show=False, group=MOVE, id="list.first", tooltip="The first line"),
+        Binding("end,G", "edge(-1)", "Last", show=False, group=MOVE, id="list.last", tooltip="The last line"),
+    ]  # fmt: skip
+
+    def __init__(self) -> None:
+        super().__init__(id="items", classes="pane")
+        self.items: list[Item] = []
+        self.sheet: Sheet | None = None
+        self.way: Way | None = None
+        self._digits = 0
+
+    def show(self, sheet: Sheet, way: Way) -> None:
+        """Shows how the sheet stands now; the cursor stays on its line."""
+        self.sheet, self.way = sheet, way
+        self.items = items_of(sheet)
+        self._digits = len(str(len(sheet.unit.targets))) if sheet.unit.targets else 0
+        if self.virtual_size.height != self.count or self.virtual_size.width != self.scrollable_content_region.width:
+            self.changed()
+        else:
+            self.refresh()
+
+    @property
+    def item(self) -> Item | None:
+        """The one under the cursor; None on the last line."""
+        return self.items[self.cursor] if self.cursor < len(self.items) else None
+
+    def index_of(self, spot: Spot | None) -> int:
+        """The line of a place; of a flag the line it stands on; the last for None."""
+        if spot is None:
+            return len(self.items)
+        for index, item in enumerate(self.items):
+            if item.spot == spot or (item.spot.target == spot.target and spot.field in [f.id for f in item.flags]):
+                return index
+        return next((index for index, item in enumerate(self.items) if item.spot.target == spot.target), 0)
+
+    @property
+    def count(self) -> int:
+        return len(self.items) + 1 if self.sheet is not None else 0
+
+    def paint(self, index: int, width: int) -> Content:
+        assert self.sheet is not None
+        assert self.way is not None
+        if index < len(self.items):
+            return line_words(self.way, self.sheet, self.items[index], width, self._digits)
+        left = len(self.sheet.unanswered)
+        if self.sheet.committed:
+            return Content.styled("  Handed in", "$foreground-muted")
+        return Content.assemble("» Hand in", (f"   {left} open" if left else "   all answered", "$foreground-muted"))
+
+
+class Options(Widget):
+    """The answers of the current item with their digits, side by side where they fit; a click gives one."""
+
+    DEFAULT_CSS = "Options { height: auto; width: 1fr; }"
+    _GAP = 3
+
+    @dataclass
+    class Picked(Message):
+        """An option was clicked."""
+
+        key: str
+
+    def __init__(self) -> None:
+        super().__init__(id="options")
+        self.choices: Sequence[Choice] = ()
+        self.standing = ""
+        self.says = ""
+
+    def show(self, choices: Sequence[Choice], standing: str = "", says: str = "") -> None:
+        """Shows these, the key of the one that stands marked; where there are none, how the item is answered."""
+        if (choices, standing, says) == (self.choices, self.standing, self.says):
+            return
+        self.choices, self.standing, self.says = choices, standing, says
+        before, width = self.size.height, self.size.width
+        self.refresh(layout=not width or self._rows(width) != before)
+
+    def _cells(self) -> list[Content]:
+        return [
+            Content.assemble(
+                ("● " if choice.key == self.standing else "○ ", "bold" if choice.key == self.standing else ""),
+                (choice.key, "bold underline"),
+                (f" {choice.says}", "bold" if choice.key == self.standing else ""),
+            )
+            for choice in self.choices
+        ]
+
+    def _places(self, width: int) -> list[tuple[int, int, int]]:
+        """Left, row and width of each in so many columns."""
+        widths = [cell.cell_length for cell in self._cells()]
+        if sum(widths) + self._GAP * (len(widths) - 1) > width:
+            return [(0, row, width) for row in range(len(widths))]
+        lefts = [sum(widths[:n]) + self._GAP * n for n in range(len(widths))]
+        return [(left, 0, size) for left, size in zip(lefts, widths, strict=True)]
+
+    def _rows(self, width: int) -> int:
+        if not self.choices:
+            return len(Content(self.says).wrap(max(1, width))) if self.says else 0
+        return self._places(width)[-1][1] + 1
+
+    def render(self) -> Content:
+        if not self.choices:
+            return Content(self.says)
+        width = self.size.width
+        stacked = self._places(width)[-1][1] > 0
+        cells = self._cells()
+        if stacked:
+            return Content("\n").join([cell.truncate(max(1, width), ellipsis=True) for cell in cells])
+        return Content(" " * self._GAP).join(cells)
+
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        return self._rows(width)
+
+    def on_click(self, event: events.Click) -> None:
+        for choice, (left, row, width) in zip(self.choices, self._places(self.size.width), strict=True):
+            if event.y == row and left <= event.x < left + width:
+                self.post_message(self.Picked(choice.key))

@@ -1,0 +1,199 @@
+"""What the sheet says: its lines, the item under the cursor, the title; plain characters, with spans of our own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from textual.content import Content
+
+from lab.labels import MISSING, Sheet, Spot
+from lab.plain import plain
+from lab.study import Label, Protocol, Study, Unit
+from screens.annotate.desk import Drafts, HandedIn
+from screens.annotate.items import Choice, Item, choices_of, items_of, title_of
+from screens.annotate.pace import Pace
+from screens.clock import span
+from screens.describe import one_line
+
+CONFIDENCES = ("a guess", "unsure", "rather sure", "sure", "certain")
+"""What a rater may say of how sure they are, from 0 to 1 in equal steps."""
+
+
+class Way(NamedTuple):
+    """How a sheet is read: its protocol, in which language, and whether its sides stand the other way round."""
+
+    protocol: Protocol
+    locale: str = "en"
+    swap: bool = False
+
+    def ask(self, item: Item) -> str:
+        return plain(self.protocol.said(self.locale, item.field.id, item.field.ask))
+
+    def choices(self, item: Item) -> list[Choice]:
+        return choices_of(item, self.protocol, self.locale, swap=self.swap)
+
+
+# -- a line ----------------------------------------------------------------------------------------------------
+
+
+def value_words(way: Way, item: Item, value: Any) -> str:
+    """A value as a rater reads it."""
+    match item.field.kind:
+        case "nominal" | "ordinal" | "flag":
+            found = [choice.says for choice in way.choices(item) if choice.value == value]
+            return found[0] if found else one_line(str(value), 40)
+        case "step":
+            return f"step {value}"
+        case "interval":
+            return f"{value:g}"
+        case "box":
+            return ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+    return one_line(str(value), 60)
+
+
+def answer_words(way: Way, sheet: Sheet, item: Item) -> str:
+    """What stands at a line, in words: the answer or the reason for none, its step, its flags, a note's sign."""
+    head = sheet.head(item.spot)
+    if item.spot in sheet.clashes:
+        return "two answers: settle"
+    words = []
+    if head is not None:
+        words.append(MISSING[head.reason_missing] if head.reason_missing else value_words(way, item, head.value))
+        if head.evidence:
+            words.append(place_words(way, sheet.unit, head.evidence))
+    words += [flag_words(way, flag.id, flag.ask) for flag in item.flags if sheet.value(Spot(item.spot.target, flag.id))]
+    if head is not None and head.confidence is not None:
+        words.append(f"{round(head.confidence * 4) + 1}/5")
+    if head is not None and head.note:
+        words.append("✎")
+    return " ".join(words)
+
+
+def flag_words(way: Way, id: str, ask: str) -> str:
+    """A flag's name, short."""
+    said = way.protocol.said(way.locale, id, "")
+    return f"+{one_line(said or id.replace('_', ' '), 20)}"
+
+
+def place_words(way: Way, unit: Unit, place: str) -> str:
+    """A place in a run as raters see it: `@7`, with its side where there are two."""
+    run, _, step = place.rpartition("@")
+    if not step.isdecimal():
+        return "@"
+    if len(unit.runs) < 2 or run not in unit.runs:
+        return f"@{step}"
+    return f"{'left' if (unit.runs.index(run) == 1) == way.swap else 'right'} @{step}"
+
+
+def line_words(way: Way, sheet: Sheet, item: Item, width: int, digits: int) -> Content:
+    """A line: its sign, its number, what it is about, and at the right what stands there."""
+    head = sheet.head(item.spot)
+    sign, style = ("·", "$foreground-muted")
+    if item.spot in sheet.clashes:
+        sign, style = ("≠", "$text-warning")
+    elif head is not None:
+        sign, style = ("–", "$text-warning") if head.reason_missing else ("✓", "$text-success")
+    number = f"{item.number if item.first and item.number else '':>{digits}} " if digits else ""
+    right = answer_words(way, sheet, item)
+    right = one_line(right, max(8, width // 2)) if right else ""
+    room = max(1, width - 2 - len(number) - Content(right).cell_length - 2 - (0 if item.first else 2))
+    words = one_line(way.ask(item) if item.target is None else title_of(item), 300)
+    left = Content(words).truncate(room, ellipsis=True, pad=True)
+    return Content.assemble(
+        (f"{sign} ", style), (number, "$foreground-muted"), "" if item.first else "  ", left, "  ", (right, "bold")
+    )
+
+
+# -- the item under the cursor ---------------------------------------------------------------------------------
+
+
+def item_words(way: Way, sheet: Sheet, item: Item, drafts: Drafts) -> Content:
+    """All that is said of the current item: the item in full, what is asked, and what was added to the answer."""
+    parts: list[Content | tuple[str, str]] = []
+    target = item.target
+    if target is not None:
+        parts.append((plain(target.says or target.id), "bold"))
+        if target.detail:
+            parts.append((f"\n{plain(target.detail)}", "$foreground"))
+        parts.append(("\n", ""))
+    parts.append((way.ask(item), "$text-accent" if target is not None else "bold"))
+    if item.field.hint:
+        parts.append((f"\n{plain(item.field.hint)}", "$foreground-muted"))
+    head = sheet.head(item.spot)
+    text = head.value if head is not None and isinstance(head.value, str) and item.field.kind == "text" else ""
+    waiting = {kind: words for (spot, kind), words in drafts.items() if spot == item.spot}
+    if text:
+        parts.append((f"\n“{plain(text)}”", ""))
+    if "answer" in waiting:
+        parts.append((f"\nnot yet given: “{plain(waiting['answer'])}”", "$text-warning"))
+    parts.append((_said_beside(way, sheet, head, waiting), "$foreground-muted"))
+    return Content.assemble(*parts)
+
+
+def _said_beside(way: Way, sheet: Sheet, head: Label | None, waiting: Mapping[str, str]) -> str:
+    """What goes with an answer: its note, how sure, where; `waiting` goes with it once it is given."""
+    note = waiting.get("note") or (head.note if head is not None else "")
+    sure = waiting.get("confidence") or (head.confidence if head is not None else None)
+    place = waiting.get("evidence") or (head.evidence if head is not None else "")
+    region = waiting.get("region") or (head.region if head is not None else None)
+    said = []
+    if sure not in (None, ""):
+        said.append(CONFIDENCES[min(4, round(float(sure) * 4))])
+    if place:
+        said.append(f"seen {place_words(way, sheet.unit, str(place))}{', a region' if region else ''}")
+    if note:
+        said.append(f"✎ {one_line(note, 300)}")
+    return "\n" + "   ".join(said) if said else ""
+
+
+# -- around it -------------------------------------------------------------------------------------------------
+
+
+class Count(NamedTuple):
+    """How far a rater is: this unit is the `at`-th of `dealt`; `done` are handed in, `today` of them today."""
+
+    at: int
+    dealt: int
+    done: int
+    today: int
+
+
+def title_words(study: Study, stage: str, count: Count, person: str, seat: str, pace: Pace) -> str:
+    """The line above: the study, where in it, at what pace, and who sits here."""
+    each, worked = pace.median, pace.worked
+    parts = [one_line(study.title or study.id, 40), f"{count.at} of {count.dealt}"]
+    if stage == "pilot":
+        parts.append("pilot")
+    elif stage == "repeat":
+        parts.append("once more")
+    parts.append(f"{count.today} done today" if count.today else "")
+    parts.append(f"{span(each)} each" if each is not None else "")
+    parts.append(f"{int(worked // 60)} min")
+    parts.append(f"{person}, {seat}")
+    return "   ".join(part for part in parts if part)
+
+
+def told_words(way: Way, sheet: Sheet, handed: HandedIn, derived: Sequence[tuple[str, str]]) -> Content:
+    """What a rater learns after handing a unit in: what follows from the answers, and what is right beside them."""
+    parts: list[Content | tuple[str, str] | str] = []
+    for name, words in derived:
+        parts += [(f"{plain(name)}  ", "$foreground-muted"), f"{plain(words)}\n"]
+    items = {item.spot: item for item in items_of(sheet)}
+    for one in handed.compared:
+        item = items.get(one.spot)
+        name = title_of(item) if item is not None else one.spot.field
+        said = one.said if item is None or one.said is None else _said(way, item, one.said)
+        gold = str(one.gold.value) if item is None else value_words(way, item, one.gold.value)
+        sign = ("✓ ", "$text-success") if one.right else ("✗ ", "$text-error")
+        parts += [sign, (f"{one_line(name, 120)}\n", "bold"), f"   you: {said if said is not None else 'nothing'}"]
+        parts += [f"   right: {gold}\n"]
+        if one.gold.reason:
+            parts.append((f"   {plain(one.gold.reason)}\n", "$foreground-muted"))
+    if handed.share is not None:
+        parts.append(f"\n{handed.share:.0%} right in the pilot so far.")
+    return Content.assemble(*parts)
+
+
+def _said(way: Way, item: Item, said: Any) -> str:
+    return str(said) if said in MISSING.values() else value_words(way, item, said)
