@@ -19,7 +19,16 @@ T = TypeVar("T")
 
 def chance(study: Study, *of: object) -> int:
     """A number drawn for `of`, the same in every run of this program and in every version of the study."""
-    text = "\x1f".join(map(str, (study.id, study.seed, *of)))
+    return _drawn((study.id, study.seed), *of)
+
+
+def shuffled(seeds: tuple[str, int], values: Sequence[str], *of: object) -> list[str]:
+    """In an order drawn for `of` from a study's name and seed, whatever order they come in."""
+    return sorted(values, key=lambda value: _drawn(seeds, *of, value))
+
+
+def _drawn(seeds: tuple[str, int], *of: object) -> int:
+    text = "\x1f".join(map(str, (*seeds, *of)))
     return int.from_bytes(hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()[:8], "big")
 
 

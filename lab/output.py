@@ -223,7 +223,6 @@ class Refused(msgspec.Struct, frozen=True):
 def schemas() -> dict[str, Any]:
     """Every input and output by name: the type that its JSON Schema is made from."""
     from annotators.gold import GoldLine
-    from annotators.gold import GoldLine
     from annotators.metrics.marks import Marks
     from annotators.plan import Plan
     from lab.agents.process_lines import FromProgram, ToProgram

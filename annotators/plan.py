@@ -1,0 +1,294 @@
+"""A study before it is frozen: a preset, a file or both, with what the command line adds to them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+import msgspec
+from msgspec.structs import replace
+
+from annotators.assignment import check_raters, portion, shuffled
+from annotators.presets import HERE, presets
+from annotators.protocols import protocols as built_in
+from lab.errors import LabError
+from lab.settings import check_code
+from lab.study import Blind, Protocol, Show, Study, Unit, sample_sha
+from lab.task import Actor, Kind
+from lab.wire import convert, read_file, read_yaml
+
+STATISTICS = (
+    "percent", "cohen kappa", "fleiss kappa", "weighted kappa", "ac1", "alpha nominal", "alpha ordinal",
+    "alpha interval", "alpha ratio", "icc(A,1)", "icc(A,k)", "pearson", "spearman", "mae", "mse", "share in band",
+    "accuracy", "precision", "recall", "f1", "majority", "side bias", "consistency", "wilson", "intra-rater",
+    "edit rate", "similarity", "causes", "paired bootstrap",
+)  # fmt: skip
+"""What a report can hold, by name; which of them a study's does is settled when it is frozen."""
+_FILES = ("items", "gold", "protocol")
+
+
+class Plan(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """What `hitlab study new` freezes. A file holds any of it; what it leaves out is its preset's, or as here.
+
+    `protocol` is a built-in one's name or a file; `protocols` in its stead one for each kind of task. `runs` are ids,
+    `all`, or words as `hitlab runs` takes them; `tasks` are played, or judged themselves; `items` a JSON-lines file.
+    `overlap` is how many people rate a run (`all`: every rater), `shared` the share of runs to which that applies,
+    `repeats` the share that one person rates twice. `pilot` runs come first and go to all; with `main`, the paper's
+    number of others, a smaller sample keeps their proportion. `gold` is a JSON-lines file of what is right, and why;
+    `bar` the share right by which one passes. `only` leaves out runs that succeeded, or that failed. `reference` is
+    the run beside which others are rated, `gold` for each task's demonstration. `conditions` are those of plays.
+    `consent` is a text by locale, or a file. File names are relative to the plan's own folder.
+    """
+
+    preset: str = ""
+    name: str = ""
+    title: str = ""
+    protocol: str = ""
+    protocols: dict[Kind, str] = {}
+    raters: tuple[str, ...] = ()
+    runs: tuple[str, ...] = ()
+    tasks: tuple[str, ...] = ()
+    items: str = ""
+    pairs: tuple[tuple[str, str], ...] = ()
+    reference: str | dict[str, str] = ""
+    earlier: str = ""
+    only: Literal["", "failed", "succeeded", "demonstrations"] = ""
+    steps: int | None = None
+    beyond: float | None = None
+    overlap: int | Literal["all"] | None = None
+    shared: float = 1.0
+    repeats: float = 0.0
+    pilot: int = 0
+    main: int = 0
+    gold: str = ""
+    bar: float | None = None
+    blind: tuple[Blind, ...] = ("people", "models", "method", "outcome", "raters")
+    shows: tuple[Show, ...] = ()
+    conditions: tuple[str, ...] = ("person, no mirror",)
+    agent: str = "rule"
+    phone_seed: int = 0
+    vary: int = 0
+    quiz: int = 0
+    consent: str | dict[str, str] = {}
+    seed: int = 0
+    locale: str = "en"
+    rest_minutes: int = 45
+    statistics: tuple[str, ...] = ("percent", "ac1", "alpha nominal")
+    note: str = ""
+
+
+class Sampled(NamedTuple):
+    """Units with the pilot among them marked, and what people are told of it."""
+
+    units: list[Unit]
+    told: list[str]
+
+
+def plan_of(name: str, given: Mapping[str, Any]) -> Plan:
+    """A preset, a built-in protocol's name, or a plan's file, with what is `given` besides in place of its own."""
+    if name.endswith((".yaml", ".yml")):
+        return _plan_file(Path(name), given)
+    if name in built_in():
+        return _plan({"name": name, "protocol": name}, given, f"study {name}")
+    return _plan(_preset(name), {"preset": preset_named(name), **given}, f"study {name}")
+
+
+def preset_named(name: str) -> str:
+    """A preset's whole name, where it is that or the only one that ends with it; else a `LabError`."""
+    known = presets()
+    found = [one for one in known if one == name] or [one for one in known if one.endswith(f"-{name}")]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        raise LabError("study new", f"{name!r} may be {' or '.join(found)}", code=2)
+    said = f"{name!r} is none of {', '.join(known)}, no built-in protocol, nor a plan's file (.yaml)"
+    raise LabError("study new", said, "`hitlab protocols` lists the protocols.", code=2)
+
+
+def _preset(name: str) -> dict[str, Any]:
+    path = HERE / f"{preset_named(name)}.yaml"
+    found = read_yaml(read_file(path), f"preset {path.stem}").value
+    return {"name": path.stem, **found}
+
+
+def _plan_file(path: Path, given: Mapping[str, Any]) -> Plan:
+    what = f"plan file {path}"
+    value = read_yaml(read_file(path, what), what).value
+    if not isinstance(value, dict):
+        raise LabError(what, "holds no mapping of fields")
+    if "fields" in value:
+        raise LabError(what, "field fields: this is a protocol, no plan", "--protocol FILE takes it, beside a preset.")
+    convert(value, Plan, what)
+    for field in _FILES:
+        if isinstance(value.get(field), str) and (field != "protocol" or value[field].endswith((".yaml", ".yml"))):
+            value[field] = str(path.parent / value[field])
+    if isinstance(value.get("consent"), str):
+        value["consent"] = consent_in(path.parent / value["consent"])
+    value["tasks"] = [
+        str(path.parent / task) if task.endswith((".yaml", ".yml")) else task for task in value.get("tasks", [])
+    ]
+    base = _preset(value["preset"]) if value.get("preset") else {"name": path.stem}
+    return _plan({**base, **value}, given, what)
+
+
+def _plan(base: Mapping[str, Any], given: Mapping[str, Any], what: str) -> Plan:
+    whole = {**base, **given}
+    if given.get("protocol"):
+        whole.pop("protocols", None)
+    plan: Plan = convert(whole, Plan, what)
+    if isinstance(plan.consent, str):
+        plan = replace(plan, consent=consent_in(Path(plan.consent)))
+    check_plan(plan, what)
+    return plan
+
+
+def consent_in(path: Path) -> dict[str, str]:
+    """The text that people agree to, by locale: a YAML mapping, or any other file as it stands, in English."""
+    what = f"consent file {path}"
+    data = read_file(path, what)
+    if path.suffix in (".yaml", ".yml"):
+        texts: dict[str, str] = convert(read_yaml(data, what).value, dict[str, str], what)
+    else:
+        try:
+            texts = {"en": data.decode("utf-8-sig").strip()}
+        except UnicodeDecodeError as error:
+            raise LabError(what, "is not UTF-8 text") from error
+    if not texts or not all(text.strip() for text in texts.values()):
+        raise LabError(what, "holds no text")
+    return texts
+
+
+def check_plan(plan: Plan, what: str) -> None:
+    """Raises `LabError` naming `what` and the field where a plan asks for what cannot be."""
+    check_code(plan.name, what, "name")
+    if not plan.raters:
+        raise LabError(what, "field raters: there is none", "--raters P1,P2,P3 names them by study codes.")
+    for code in plan.raters:
+        check_code(code, what, "raters")
+    if bool(plan.protocol) == bool(plan.protocols):
+        raise LabError(
+            what, "field protocol: there is none" if not plan.protocol else "field protocols: beside protocol"
+        )
+    for name in ("shared", "repeats", "bar"):
+        value = getattr(plan, name)
+        if value is not None and not 0 <= value <= 1:
+            raise LabError(what, f"field {name}: {value:g} is no share from 0 to 1")
+    for name in ("pilot", "main", "quiz", "rest_minutes", "vary"):
+        if getattr(plan, name) < 0:
+            raise LabError(what, f"field {name}: {getattr(plan, name)} is less than none")
+    if plan.steps is not None and plan.steps < 1:
+        raise LabError(what, f"field steps: {plan.steps} is less than one")
+    for statistic in plan.statistics:
+        if statistic not in STATISTICS:
+            raise LabError(what, f"field statistics: {statistic!r} is none of {', '.join(STATISTICS)}")
+    overlap_of(plan, what)
+
+
+def overlap_of(plan: Plan, what: str) -> int:
+    """How many people rate a run: as planned, else two, or one where there is no second."""
+    people = len(plan.raters)
+    if plan.overlap is None:
+        return min(2, people)
+    wanted = people if plan.overlap == "all" else plan.overlap
+    if not 1 <= wanted <= people:
+        hint = f"Name more, or --overlap {people}." if wanted > people else ""
+        raise LabError(what, f"field overlap: {wanted} is not from 1 to the {people} raters there are", hint)
+    return wanted
+
+
+# -- freezing --------------------------------------------------------------------------------------------------
+
+
+def frozen(plan: Plan, name: str, protocol: Protocol, units: Sequence[Unit], by: Actor, at: str) -> Study:
+    """The plan over these units as a study's first version."""
+    assert isinstance(plan.consent, dict)
+    study = Study(
+        name,
+        1,
+        plan.title or protocol.title,
+        protocol,
+        plan.raters,
+        len(units),
+        sample_sha(tuple(units)),
+        overlap=overlap_of(plan, f"study {name}"),
+        shared=plan.shared,
+        repeats=plan.repeats,
+        blind=plan.blind,
+        shows=plan.shows,
+        seed=plan.seed,
+        locale=plan.locale,
+        bar=plan.bar,
+        consent=plan.consent,
+        quiz=plan.quiz,
+        rest_minutes=plan.rest_minutes,
+        preset=plan.preset,
+        note=plan.note,
+        statistics=plan.statistics,
+        by=by,
+        at=at,
+    )
+    check_raters(study, units)
+    return study
+
+
+def sampled(plan: Plan, units: Sequence[Unit], *, exact: bool) -> Sampled:
+    """The units with as many of them as the plan asks for marked as the pilot, drawn from the seed by whole clusters.
+
+    Those with gold are among them. Where there are fewer than the paper's, the pilot is as large in proportion; an
+    `exact` number is taken as it is, and raises `LabError` where it leaves nothing.
+    """
+    asked = [unit for unit in units if not unit.mechanical]
+    golden = [unit for unit in asked if unit.pilot or unit.gold]
+    wanted, told = plan.pilot, list[str]()
+    if exact and wanted >= len(asked) > 0:
+        raise LabError(f"study {plan.name}", f"field pilot: {wanted} of {len(asked)} leaves nothing to rate after it")
+    if not exact and golden:
+        wanted = len(golden)
+    elif not exact and wanted and len(asked) < wanted + plan.main:
+        wanted = portion(wanted / (wanted + plan.main), len(asked)) if plan.main else min(wanted, len(asked) // 2)
+        of = f"of {plan.pilot + plan.main}" if plan.main else "in the preset"
+        told.append(f"pilot: {wanted} of {len(asked)}, in proportion to {plan.pilot} {of}")
+    if plan.bar is not None and not any(unit.gold for unit in asked):
+        told.append("bar: nothing in the pilot has gold, so nobody is held by it (--gold FILE.jsonl)")
+    if wanted <= len(golden):
+        return Sampled(list(units), told)
+    chosen = {unit.id for unit in golden}
+    clusters: dict[str, list[str]] = {}
+    for unit in asked:
+        clusters.setdefault(unit.clustered, []).append(unit.id)
+    for cluster in shuffled((plan.name, plan.seed), list(clusters), "pilot"):
+        if len(chosen) >= wanted:
+            break
+        chosen.update(clusters[cluster])
+    return Sampled([replace(unit, pilot=True) if unit.id in chosen else unit for unit in units], told)
+
+
+def differences(old: Study, new: Study) -> list[str]:
+    """What differs between two versions, a phrase each."""
+    found: list[str] = []
+    for name in Study.__struct_fields__:
+        before, after = getattr(old, name), getattr(new, name)
+        if before == after or name in ("id", "version", "at", "by", "v"):
+            continue
+        if name == "protocol":
+            found.append(_protocol_differs(before, after))
+        elif name == "sample_sha":
+            found.append("other units" if old.units == new.units else "")
+        elif isinstance(before, dict):
+            found.append(name)
+        else:
+            found.append(f"{name} {_told(before)} -> {_told(after)}")
+    return [one for one in found if one]
+
+
+def _protocol_differs(old: Protocol, new: Protocol) -> str:
+    if old.sha == new.sha:
+        return "guide"
+    return f"protocol {old.id} -> {new.id}" if old.id != new.id else f"protocol {old.id} {old.sha[:8]} -> {new.sha[:8]}"
+
+
+def _told(value: Any) -> str:
+    if isinstance(value, tuple):
+        return ", ".join(map(str, value)) or "none"
+    return f"{value:g}" if isinstance(value, float) else str(value) if value not in ("", None) else "none"

@@ -1,0 +1,278 @@
+"""What the commands for studies print, as shapes and for people: new, deal, status, show, replace."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from lab.output import say
+from lab.study import Protocol, Study, StudyLine
+from lab.tables import print_table
+
+WORDS = {
+    "run": "runs", "pair of runs": "pairs of runs", "pair of instruction sets": "pairs of instruction sets",
+    "pair of texts": "pairs of texts", "step": "steps", "question": "questions", "task": "tasks",
+    "task to play": "tasks to play",
+}  # fmt: skip
+"""What a protocol is asked of, in the plural."""
+
+
+class Skipped(msgspec.Struct, frozen=True):
+    """A run or task that is not in a study, and why."""
+
+    id: str
+    why: str
+
+
+class StudyFrozen(msgspec.Struct, frozen=True):
+    """A study's version. `new` is false where it was frozen as exactly this before, and nothing was done.
+
+    `units` counts all, `pilot` those that come first, `mechanical` those that a rule answers; `items` what is asked
+    about in them. `differs` says what is other than in the version before.
+    """
+
+    study: str
+    version: int
+    new: bool
+    title: str
+    protocol: str
+    unit: str
+    units: int
+    pilot: int
+    mechanical: int
+    items: int
+    raters: tuple[str, ...]
+    overlap: int
+    shared: float
+    repeats: float
+    sha: str
+    sample_sha: str
+    protocol_sha: str
+    guide_sha: str
+    differs: tuple[str, ...]
+    told: tuple[str, ...]
+
+
+class StudiesFrozen(msgspec.Struct, frozen=True):
+    """What `study new` froze: one study, or one for each kind of task."""
+
+    db: str
+    studies: tuple[StudyFrozen, ...]
+    skipped: tuple[Skipped, ...]
+
+
+class RaterDealt(msgspec.Struct, frozen=True):
+    """What one person has: the pilot, the rest, and what they rate once more."""
+
+    rater: str
+    pilot: int
+    main: int
+    repeat: int
+
+
+class StudyDealt(msgspec.Struct, frozen=True):
+    """What `study deal` came to: `new` assignments; `nobodys` units that a rule, a model or a script does.
+
+    `rule_labels` were written for those that a rule answers. `withdrawn` people are dealt nothing.
+    """
+
+    study: str
+    version: int
+    new: int
+    raters: tuple[RaterDealt, ...]
+    nobodys: int
+    rule_labels: int
+    withdrawn: tuple[str, ...]
+
+
+class RaterStatus(msgspec.Struct, frozen=True):
+    """How far one person is: of `dealt` units `done` are handed in, `begun` have an answer.
+
+    `minutes` is the time they worked, without pauses of more than five minutes; `seconds` the median for a unit they
+    handed in, null where there is none. `consent` is when they agreed, null where they did not, or need not.
+    """
+
+    rater: str
+    dealt: int
+    done: int
+    begun: int
+    held: bool
+    left: bool
+    withdrawn: bool
+    consent: str | None
+    minutes: float
+    seconds: float | None
+
+
+class StudyStatus(msgspec.Struct, frozen=True):
+    """How far everybody in one study is; never what anybody said."""
+
+    study: str
+    version: int
+    title: str
+    protocol: str
+    unit: str
+    units: int
+    locked: bool
+    raters: tuple[RaterStatus, ...]
+
+
+class UnitLine(msgspec.Struct, frozen=True):
+    """One unit of a study: what it is of, how many items are asked about in it."""
+
+    id: str
+    runs: tuple[str, ...]
+    items: int
+    stage: str
+
+
+class StudyShown(msgspec.Struct, frozen=True):
+    """A study's plan as it was frozen: `study show`; nothing that its raters must not see."""
+
+    plan: Study
+    sha: str
+    protocol_sha: str
+    guide_sha: str
+    consent_sha: str | None
+    locked: bool
+    units: tuple[UnitLine, ...]
+
+
+class StudyLocked(msgspec.Struct, frozen=True):
+    """A study that was closed; `left` counts what was still to be done."""
+
+    study: str
+    version: int
+    left: int
+
+
+class RaterReplaced(msgspec.Struct, frozen=True):
+    """Who left, and who goes on: `stays` was handed in and stays, `dealt` is what the other has to do now."""
+
+    study: str
+    version: int
+    rater: str
+    by: str
+    stays: int
+    dealt: int
+
+
+class RaterReleased(msgspec.Struct, frozen=True):
+    """Who may go on."""
+
+    study: str
+    version: int
+    rater: str
+
+
+def items_of(protocol: Protocol, targets: int) -> int:
+    """How many items a unit with so many targets asks about."""
+    return targets if protocol.targets != "unit" else 1
+
+
+def tell_frozen(found: StudiesFrozen) -> None:
+    for one in found.studies:
+        if not one.new:
+            say(f"{one.study} v{one.version} is frozen as exactly this already; nothing was done")
+        else:
+            _tell_new(one)
+    reasons: dict[str, list[str]] = {}
+    for skipped in found.skipped:
+        reasons.setdefault(skipped.why, []).append(skipped.id)
+    for why, ids in reasons.items():
+        say(f"left out  {len(ids):,}: {why} ({', '.join(id[:13] for id in ids[:3])}{', ...' if len(ids) > 3 else ''})")
+    for one in found.studies:
+        say(f"next: hitlab study deal {one.study}")
+
+
+def _tell_new(one: StudyFrozen) -> None:
+    say(f"{one.study} v{one.version}: {one.title}")
+    say(f"asks      {one.protocol} (version {one.protocol_sha[:12]}, guide {one.guide_sha[:12]})")
+    main = one.units - one.pilot - one.mechanical
+    parts = [f"{one.pilot:,} to begin with"] * bool(one.pilot) + [f"{one.mechanical:,} by rule"] * bool(one.mechanical)
+    beside = f" ({main:,}, {', '.join(parts)})" if parts else ""
+    items = f", {one.items:,} items" if one.items != one.units else ""
+    say(f"of        {one.units:,} {WORDS[one.unit] if one.units != 1 else one.unit}{beside}{items}")
+    each = (
+        f"each by {one.overlap}"
+        if one.shared == 1
+        else f"{one.shared * 100:g} % of them by {one.overlap}, the rest by one"
+    )
+    again = f", {one.repeats * 100:g} % twice" if one.repeats else ""
+    say(f"by        {', '.join(one.raters)}; {each}{again}")
+    for line in one.told:
+        say(f"note      {line}")
+    if one.differs:
+        say(f"differs   from v{one.version - 1}: {'; '.join(one.differs)}")
+    say(f"frozen    {one.sha}")
+
+
+def tell_dealt(found: StudyDealt) -> None:
+    print_table(
+        ["person", "first", "then", "once more"],
+        [[one.rater, str(one.pilot), str(one.main), str(one.repeat)] for one in found.raters],
+    )
+    if found.nobodys:
+        say(f"{found.nobodys:,} to nobody: a rule, a model or a script does them")
+    for code in found.withdrawn:
+        say(f"{code} has withdrawn and is dealt nothing; `hitlab study replace {found.study} {code} --by CODE`")
+    what = f"{found.new:,} dealt" if found.new else "all was dealt before; nothing was done"
+    say(f"{found.study} v{found.version}: {what}")
+    if found.raters:
+        say(f"next: hitlab study open {found.study} --as {found.raters[0].rater}")
+
+
+def tell_studies(lines: Sequence[StudyLine]) -> None:
+    if not lines:
+        say("no studies; `hitlab study new PRESET --runs all --raters P1,P2` freezes one")
+        return
+    print_table(
+        ["study", "version", "asks", "of", "people", "done", "dealt", "", "title"],
+        [
+            [
+                one.id, str(one.version), one.protocol, f"{one.units:,}", str(one.raters), f"{one.done:,}",
+                f"{one.dealt:,}", "locked" if one.locked else "", one.title,
+            ]
+            for one in lines
+        ],
+        wide="title",
+    )  # fmt: skip
+
+
+def tell_status(found: StudyStatus) -> None:
+    say(f"{found.study} v{found.version}: {found.title}{'   locked' if found.locked else ''}")
+    say(f"{found.protocol}, {found.units:,} {WORDS.get(found.unit, found.unit)}")
+    rows = [
+        [
+            one.rater, f"{one.done:,}", f"{one.dealt:,}", f"{max(0, one.begun - one.done):,}",
+            f"{one.minutes:.1f}", "-" if one.seconds is None else f"{one.seconds:.1f}", (one.consent or "-")[:16],
+            ", ".join(
+                word for word, is_so in (("held", one.held), ("left", one.left), ("withdrew", one.withdrawn)) if is_so
+            ),
+        ]
+        for one in found.raters
+    ]  # fmt: skip
+    print_table(["person", "done", "dealt", "begun", "minutes", "seconds each", "agreed", ""], rows)
+
+
+def tell_shown(found: StudyShown) -> None:
+    plan = found.plan
+    say(f"{plan.name}: {plan.title}{'   locked' if found.locked else ''}")
+    say(f"asks      {plan.protocol.id} (version {found.protocol_sha[:12]}, guide {found.guide_sha[:12]})")
+    say(f"shows     {', '.join(plan.shown)}")
+    say(f"hides     {', '.join(plan.blind) or 'nothing besides'}")
+    say(f"by        {', '.join(plan.raters)}; each by {plan.overlap}")
+    say(f"draws     shared {plan.shared:g}, repeats {plan.repeats:g}, seed {plan.seed}")
+    if plan.bar is not None:
+        say(f"bar       {plan.bar:g}")
+    if found.consent_sha:
+        say(f"consent   version {found.consent_sha[:12]}, quiz {plan.quiz}")
+    say(f"reports   {', '.join(plan.statistics)}")
+    if plan.note:
+        say(f"note      {plan.note}")
+    say(f"frozen    {found.sha}")
+    rows = [[one.id, str(one.items), one.stage, ", ".join(run[:13] for run in one.runs)] for one in found.units[:20]]
+    print_table(["", "items", "", "runs"], rows)
+    if len(found.units) > 20:
+        say(f"and {len(found.units) - 20:,} more (--json)")
