@@ -149,6 +149,10 @@ class Footage(Horizontal):
             self.timeline.go(self._seek)
             self._seek = None
             self._look()
+        self.grown(whole=message.whole)
+
+    def grown(self, *, whole: bool) -> None:
+        """More of the steps are listed; `whole` with the last."""
 
     @on(Projector.Refused)
     def _refused(self, message: Projector.Refused) -> None:
@@ -178,8 +182,13 @@ class Footage(Horizontal):
         self.page.show(self.words_of(view))
         bare = view.image is None and view.before.tree is None
         self.set_class(bare or self.has_class("-asked-words"), "-words")
-        self.timeline.border_title = f"Steps  {min(view.number + 1, self.steps)}/{self.steps}"
+        self.entitle()
         self.post_message(self.Looked(view))
+
+    def entitle(self) -> None:
+        """Says above the steps which is shown, of how many."""
+        if self.view is not None:
+            self.timeline.border_title = f"Steps  {min(self.view.number + 1, self.steps)}/{self.steps}"
 
     def words_of(self, view: View) -> Content:
         """What is told of a place in words."""

@@ -45,6 +45,8 @@ class Still(Vertical):
         self.mirror.overlay = overlay
         self.phone = PHONE
         """The recorded phone's size in pixels, where a step says nothing else."""
+        self.leads = True
+        """Whether the page of pictures follows this one, where there are several."""
         self._shape = PHONE
         self._bare = False
 
@@ -86,7 +88,7 @@ class Still(Vertical):
         if self.close_up is not None and self.close_up.display:
             self.close_up.image = drawn(view.image, shape, marks)  # type: ignore[attr-defined]
         window: Window | None = getattr(self.app, "window", None)
-        if window is not None:
+        if window is not None and self.leads:
             window.show(view.image, shape, _caption(view, after=after), marks)
         self.mirror.border_title = "After" if after else "Last screen" if isinstance(view.event, Ended) else "Before"
 

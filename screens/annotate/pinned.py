@@ -1,0 +1,81 @@
+"""How a unit is laid out: which runs stand where and what they are called, which texts, what is pinned above."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from textual.content import Content
+
+from lab.study import Given, Study, Unit
+from lab.trace import Ended, Started
+from screens.annotate.told import Section, given_section, outcome_sections, persona_sections, read, task_sections
+
+LEFT_RIGHT = ("Left", "Right")
+
+
+def names_of(study: Study, unit: Unit, *, swap: bool) -> list[tuple[str, str]]:
+    """The unit's runs in the order in which they are shown, each with what it is called; never by its method."""
+    runs = list(unit.runs[:2])
+    if study.protocol.unit == "pair of runs":
+        return list(zip(reversed(runs) if swap else runs, LEFT_RIGHT, strict=False))
+    if len(runs) == 2:
+        return list(zip(runs, ("The run", "Reference"), strict=True))
+    return [(run, "Steps") for run in runs]
+
+
+def columns_of(study: Study, unit: Unit, *, swap: bool) -> list[tuple[str, Content]]:
+    """A unit without runs as columns of text: its two sides, or all that it says in one."""
+    if unit.runs:
+        return []
+    sides = _sides(unit, swap=swap)
+    if not sides:
+        return [("To be judged", read(pinned(study, unit, {}, {}, swap=swap)))]
+    return [(title, Content.assemble(*given_section(given).body)) for title, given in _titled(study, sides)]
+
+
+def pinned(
+    study: Study, unit: Unit, started: Mapping[str, Started], ends: Mapping[str, Ended], *, swap: bool
+) -> list[Section]:
+    """All that stands above the runs or texts, what was asked first."""
+    shows, names = study.shown, names_of(study, unit, swap=swap)
+    found: list[Section] = []
+    for run, name in names:
+        begun = started.get(run)
+        told = task_sections(begun.task, shows) + persona_sections(begun.persona) if begun is not None else []
+        _add(found, told, name if len(names) == 2 else "")
+    if unit.task is not None:
+        _add(found, task_sections(unit.task, shows), "the task")
+    found += [given_section(given) for given in unit.given if not given.side]
+    if unit.runs:
+        found += [given_section(given, title) for title, given in _titled(study, _sides(unit, swap=swap))]
+    for run, name in names:
+        if run in started:
+            found += outcome_sections(ends.get(run), shows, name if len(names) == 2 else "")
+    return found
+
+
+def _add(found: list[Section], more: list[Section], whose: str) -> None:
+    """Adds what is not said yet; what is said otherwise of the second run is named after it."""
+    for section in more:
+        if any((section.title, section.body) == (one.title, one.body) for one in found):
+            continue
+        said = any(section.title == one.title for one in found)
+        found.append(section._replace(title=f"{section.title}, {whose.lower()}") if said else section)
+
+
+def _sides(unit: Unit, *, swap: bool) -> list[Given]:
+    """The sided texts in the order in which they are shown."""
+    return sorted((given for given in unit.given if given.side), key=lambda given: given.side, reverse=swap)
+
+
+def _titled(study: Study, sides: list[Given]) -> list[tuple[str, Given]]:
+    """Each with what it is called: where sides are compared, left and right, for their own titles may tell more."""
+    compared = any(field.sided for field in study.protocol.fields)
+    if not compared or len(sides) != 2:
+        return [(_what(given), given) for given in sides]
+    same = _what(sides[0]) if sides[0].title == sides[1].title else ""
+    return [(f"{name}: {same}" if same else name, given) for name, given in zip(LEFT_RIGHT, sides, strict=True)]
+
+
+def _what(given: Given) -> str:
+    return given_section(given).title
