@@ -132,6 +132,7 @@ class Standing(NamedTuple):
     locked: bool = False
     held: bool = False
     withdrawn: bool = False
+    left: bool = False
 
 
 def check_next(now: Standing, label: Label) -> None:
@@ -172,6 +173,8 @@ def check_open(now: Standing, rater: str, kind: str, what: str) -> None:
         raise LabError(what, "the study is locked; nothing in it changes any more.")
     if kind != "human":
         return
+    if now.left:
+        raise LabError(what, f"{rater} has left the study; another goes on in their place.")
     if now.assignment is None:
         raise LabError(what, f"is not dealt to {rater}.", "`hitlab study status` says who has what.")
     if now.held and now.assignment.stage != "pilot":

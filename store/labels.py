@@ -40,6 +40,9 @@ class Labels:
     def held(self, study: Study, rater: str) -> bool:
         raise NotImplementedError
 
+    def left(self, study: Study, rater: str) -> bool:
+        raise NotImplementedError
+
     # Writing
 
     def record_label(self, study: Study, unit: Unit, label: Label) -> Sheet:
@@ -157,6 +160,7 @@ class Labels:
             locked=self.locked(study),
             held=self.held(study, rater.id),
             withdrawn=self.withdrew(rater.id),
+            left=self.left(study, rater.id),
         )
 
     def _standing_here(self, study: Study, unit: Unit, rater: Actor, run: int) -> Standing:

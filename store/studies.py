@@ -5,12 +5,12 @@ from __future__ import annotations
 import sqlite3
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
 from lab.errors import LabError
-from lab.study import VERSION, Assignment, Progress, Study, StudyLine, Unit, sample_sha
+from lab.study import VERSION, Act, Assignment, Progress, Study, StudyLine, Unit, sample_sha
 from lab.wire import decode, encode, storable
 from store.derived import counted_at_the_end
 
@@ -21,6 +21,8 @@ _ASSIGNMENT = (
     "ON CONFLICT (study, version, rater, unit, run) DO NOTHING"
 )
 _BATCH = 200
+_MANY = 1000
+"""Assignments from which on they are counted at the end: lifting triggers has a price of its own."""
 
 _NEXT = (
     "SELECT a.body FROM todo t CROSS JOIN assignment a ON a.study = t.study AND a.version = t.version "
@@ -64,13 +66,15 @@ class Studies:
 
         Raises `LabError` where the study is locked, a person has withdrawn, or two units would stand at one place.
         """
+        rows = list(assignments)
         with self._writing() as db:
-            check_no_kit(db)
+            for one in {one.rater for one in rows}:
+                check_no_kit(db, but=one)
             if self.locked(study):
                 raise LabError(f"study {study.name}", "is locked; nothing in it changes any more.")
             gone = {code for (code,) in db.execute("SELECT code FROM withdrawal")}
-            with counted_at_the_end(db):
-                return insert_assignments(db, study, assignments, gone)
+            with counted_at_the_end(db) if len(rows) > _MANY else nullcontext():
+                return insert_assignments(db, study, rows, gone)
 
     # Reading
 
@@ -182,6 +186,13 @@ class Studies:
         found = self._rows_in("act", sql, *key_of(study), storable(rater))
         return bool(found) and found[0][0] == "held"
 
+    def left(self, study: Study, rater: str) -> bool:
+        """Whether another goes on in a person's place."""
+        sql = "SELECT body FROM act WHERE study = ? AND version = ? AND rater = ? AND act = 'left'"
+        found = self._rows_in("act", sql, *key_of(study), storable(rater))
+        acts: list[Act] = [decode(body, Act, "an act in the file", newest=VERSION) for (body,) in found]
+        return any("for" in act.detail for act in acts)
+
 
 def key_of(study: Study) -> tuple[str, int]:
     """How rows name a study's version."""
@@ -196,10 +207,10 @@ def narrowed(study: Study, **given: Any) -> tuple[str, list[Any]]:
     return " AND ".join(f"{name} = ?" for name in named), list(named.values())
 
 
-def check_no_kit(db: sqlite3.Connection) -> None:
-    """Raises `LabError` in a kit: a study is planned where all of it is."""
+def check_no_kit(db: sqlite3.Connection, but: str = "") -> None:
+    """Raises `LabError` in a kit, unless it is this person's: a study is planned where all of it is."""
     found = db.execute("SELECT rater FROM kit").fetchone()
-    if found:
+    if found and found[0] != but:
         raise LabError("study", f"this file is a kit of {found[0]}; a study is changed only where it came from.")
 
 

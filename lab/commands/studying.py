@@ -11,7 +11,7 @@ from annotators.assignment import deal as dealt_out
 from annotators.assignment import redealt
 from lab.commands.runs import open_store, show_room
 from lab.commands.studying_new import SEATS
-from lab.commands.studying_status import status_of
+from lab.commands.studying_status import people_of, status_of
 from lab.commands.studying_told import (
     RaterDealt,
     RaterReleased,
@@ -164,7 +164,7 @@ def check_person(store: Store, study: Study, code: str) -> None:
         raise LabError(what, f"{code} has withdrawn.")
     if store.locked(study):
         raise LabError(what, "is locked; nothing in it changes any more.")
-    if has_left(store, study, code):
+    if store.left(study, code):
         raise LabError(what, f"{code} has left it; another goes on in their place.")
     if store.progress(study, code).dealt:
         return
@@ -196,9 +196,11 @@ def lock(args: argparse.Namespace) -> int:
 
 def _left(store: Store, study: Study) -> dict[str, int]:
     """How much each person has still to do; who left or withdrew has nothing."""
-    gone = {act.rater.id for act in store.acts(study) if act.act == "left"}
-    codes = dict.fromkeys((*study.raters, *(one.rater for one in store.assignments(study))))
-    people = [store.progress(study, code) for code in codes if code not in gone and not store.withdrew(code)]
+    people = [
+        store.progress(study, code)
+        for code in people_of(store, study)
+        if not store.left(study, code) and not store.withdrew(code)
+    ]
     return {one.rater: one.dealt - one.done for one in people if one.dealt > one.done}
 
 
@@ -239,11 +241,11 @@ def _check_replaced(store: Store, study: Study, rater: str, by: str) -> None:
         raise LabError(what, f"{rater} is none of its people.")
     if not store.assignments(study):
         raise LabError(what, "is not dealt yet.", f"`hitlab study deal {study.id}` deals it.")
-    if has_left(store, study, rater):
+    if store.left(study, rater):
         raise LabError(what, f"{rater} has left it already.")
     if store.withdrew(by):
         raise LabError(what, f"{by} has withdrawn.")
-    if has_left(store, study, by):
+    if store.left(study, by):
         raise LabError(what, f"{by} has left it.")
 
 
@@ -275,15 +277,10 @@ def study_named(store: Store, name: str) -> Study:
     return store.study(id, int(number) if at else None)
 
 
-def has_left(store: Store, study: Study, code: str) -> bool:
-    """Whether somebody else goes on in a person's place."""
-    return any(act.act == "left" for act in store.acts(study, code))
-
-
 def handed_in(store: Store, study: Study, code: str) -> Collection[tuple[str, int]]:
-    """The (unit, run) that a person has handed in."""
-    last = {(act.unit, act.run): act.act for act in store.acts(study, code) if act.act in ("commit", "reopen")}
-    return {place for place, act in last.items() if act == "commit"}
+    """The (unit, run) that a person has handed in; a play that was interrupted is none."""
+    last = {(act.unit, act.run): act for act in store.acts(study, code) if act.act in ("commit", "reopen")}
+    return {place for place, act in last.items() if act.act == "commit" and "interrupted" not in act.detail}
 
 
 def _settings(args: argparse.Namespace, what: str) -> Settings:

@@ -17,7 +17,6 @@ PAUSE = 300.0
 
 def status_of(store: Store, study: Study) -> StudyStatus:
     """The study's people in the order of its plan, then those who took another's place."""
-    more = sorted({act.rater.id for act in store.acts(study) if act.act == "replaced"} - set(study.raters))
     return StudyStatus(
         study.id,
         study.version,
@@ -26,8 +25,14 @@ def status_of(store: Store, study: Study) -> StudyStatus:
         study.protocol.unit,
         study.units,
         store.locked(study),
-        tuple(_rater(store, study, code) for code in (*study.raters, *more)),
+        tuple(_rater(store, study, code) for code in people_of(store, study)),
     )
+
+
+def people_of(store: Store, study: Study) -> list[str]:
+    """Everybody's code: the plan's, then those who took another's place."""
+    more = sorted({act.rater.id for act in store.acts(study) if act.act == "replaced"} - set(study.raters))
+    return [*study.raters, *more]
 
 
 def _rater(store: Store, study: Study, code: str) -> RaterStatus:
@@ -52,7 +57,7 @@ def _rater(store: Store, study: Study, code: str) -> RaterStatus:
         progress.done,
         progress.begun,
         progress.held,
-        any(act.act == "left" for act in acts),
+        store.left(study, code),
         store.withdrew(code),
         agreed[-1] if agreed else None,
         round(worked(whole) / 60, 2),
