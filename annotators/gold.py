@@ -72,9 +72,11 @@ def with_gold(protocol: Protocol, units: Sequence[Unit], lines: Sequence[tuple[s
 def field_at(protocol: Protocol, unit: Unit, target: str, id: str, where: str) -> Field:
     """The field that is meant at a place; without an `id` the only one there, or the only one that is required."""
     whole = protocol.targets == "unit"
-    if target and (whole or target_of(unit, target) is None):
-        known = ", ".join(one.id for one in unit.targets) if not whole else ""
-        raise LabError(where, f"field target: {target!r} is none of {known or 'any: leave it out, there are none'}")
+    if target and whole:
+        raise LabError(where, f"field target: {target!r} is told, and the unit as a whole is asked; leave it out")
+    if target and target_of(unit, target) is None:
+        known = ", ".join(one.id for one in unit.targets) or "none"
+        raise LabError(where, f"field target: {target!r} is none of {known}")
     there = [field for field in protocol.fields if whole or (field.per == "target") == bool(target)]
     if id:
         found = next((field for field in there if field.id == id), None)
