@@ -1,0 +1,247 @@
+"""Withdrawal: nothing of a person is left in the file, everything of others is, and nothing of theirs comes back."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from lab.errors import LabError
+from lab.records import Imported
+from lab.stamp import now, uuid7
+from lab.study import Act, Assignment
+from lab.task import Actor, Task
+from lab.trace import Answered, Asked, Started
+from lab.turn import Action, Proposed, Question, Reply
+from store.exporting import export_runs
+from store.importing import import_paths
+from store.redaction import redact
+from store.schema import APPEND_ONLY
+from store.store import Store
+from store.withdrawing import GONE, SAID, Erased, _Withdrawing, withdraw, would_erase
+from tests.demonstrations import NAME, demonstration, row
+from tests.studies import R2, frozen, label, unit
+from tests.withdrawals import CODE, D01, P07, Filled, fill, small
+
+
+@pytest.fixture
+def filled(store: Store, tmp_path: Path) -> Filled:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    return fill(store, outside)
+
+
+def bytes_of(path: Path) -> bytes:
+    """Everything that lies in the file and beside it."""
+    beside = (path.with_name(path.name + tail) for tail in ("", "-wal", "-shm"))
+    return b"".join(one.read_bytes() for one in beside if one.exists())
+
+
+def assert_gone(held: bytes, filled: Filled) -> None:
+    there = [word for word in filled.gone if word.encode() in held]
+    assert there == []
+    for picture in filled.pictures:
+        at = picture.index(b"IDAT")
+        assert picture[at : at + 64] not in held
+    assert [word for word in filled.kept if word.encode() not in held] == []
+
+
+def everything(store: Store) -> dict[str, list[tuple[object, ...]]]:
+    return {table: store._read(f"SELECT * FROM {table}") for table in (*APPEND_ONLY, "todo", "tally")}
+
+
+def test_every_word_is_there_before_they_withdraw(store: Store, filled: Filled) -> None:
+    held = bytes_of(store.path)
+    assert [word for word in [*filled.gone, *filled.kept] if word.encode() not in held] == []
+    assert all(picture[picture.index(b"IDAT") :][:64] in held for picture in filled.pictures)
+
+
+def test_nothing_of_theirs_is_left_in_any_byte_and_everything_of_others_is(store: Store, filled: Filled) -> None:
+    erased = withdraw(store, CODE, D01)
+    assert_gone(bytes_of(store.path), filled)
+    assert sorted(erased.runs) == filled.runs
+    assert store.check() == []
+    assert [summary.id for summary in store.summaries()] == ["run-demo", "run-other"]
+    assert store.draft("run-other", "q0") == "kereply so far"
+    with pytest.raises(sqlite3.IntegrityError, match="append-only"):
+        store._connection().execute("DELETE FROM event")
+    store.pack(store.path.with_name("packed.db"))
+    assert_gone(bytes_of(store.path.with_name("packed.db")), filled)
+
+
+def test_their_code_stays_in_frozen_plans_and_in_the_row_that_keeps_them_out(store: Store, filled: Filled) -> None:
+    plan = store.study("trial")
+    withdraw(store, CODE, D01)
+    found = {
+        table for table, rows in everything(store).items() for values in rows if any(CODE in str(one) for one in values)
+    }
+    assert found == {"study", "withdrawal"}
+    after = store.study("trial")
+    assert (after.sha, after.raters, after.by) == (plan.sha, (CODE, "R2", "R3"), GONE)
+
+
+def test_what_others_said_of_what_quotes_them_goes_and_the_rest_of_a_study_stays(store: Store, filled: Filled) -> None:
+    before = list(store.labels(store.study("trial"), "other", "R2"))
+    erased = withdraw(store, CODE, D01)
+    plan = store.study("trial")
+    assert [one.id for one in store.units(plan)] == ["other"]
+    assert list(store.labels(plan)) == before
+    assert [(one.rater, one.unit) for one in store.assignments(plan)] == [("R2", "other"), ("R3", "other")]
+    assert store.locked(plan)
+    assert {act.rater.id for act in store.acts(plan)} == {"R2", GONE.id}
+    counts = erased.row.counts
+    assert (counts["labels"], counts["labels_of_others"], counts["units"]) == (10, 4, 4)
+    assert (counts["acts"], counts["assignments"], counts["drafts"]) == (3, 1, 1)
+
+
+def test_designs_stay_without_their_code_their_words_and_steps_of_erased_runs(store: Store, filled: Filled) -> None:
+    assert withdraw(store, CODE, D01).row.counts["designs"] == 2
+    revisions = [store.revision(id) for (id,) in store._read("SELECT id FROM design ORDER BY n")]
+    assert [one.by.id for one in revisions] == [GONE.id, "D01", "D01", "D01", GONE.id, "D01"]
+    assert [one.note for one in revisions] == ["", "took back", "", "", "", ""]
+    assert [dict(one.marks) for one in revisions[-2:]] == [{"units/n": SAID}, {"units/n": SAID}]
+    assert all(one.design.units[0].value == "kedraft" and not one.design.evidence for one in revisions)
+
+
+def test_proofreading_stays_with_the_others(store: Store, filled: Filled) -> None:
+    withdraw(store, CODE, D01)
+    assert [one.by.id for one in store.reviews("run-demo")] == ["R2"]
+    assert [one.by.id for one in store.clearances("run-demo")] == ["R2"]
+    stone = store.tombstone("run-before")
+    assert stone is not None
+    assert (stone.by, stone.why) == (GONE, "redacted")
+
+
+def test_a_linked_picture_outside_is_named_and_left_where_it_is(store: Store, filled: Filled) -> None:
+    assert withdraw(store, CODE, D01).outside == (str(filled.outside),)
+    assert filled.outside.exists()
+
+
+def test_looking_first_tells_the_same_and_changes_nothing(store: Store, filled: Filled) -> None:
+    before = everything(store)
+    looked = would_erase(store, CODE, D01)
+    assert everything(store) == before
+    assert store.check() == []
+    done = withdraw(store, CODE, D01)
+    assert (looked.row.counts, looked.runs, looked.bytes) == (done.row.counts, done.runs, done.bytes)
+
+
+def test_what_stays_holds_no_word_of_theirs(store: Store, filled: Filled) -> None:
+    withdraw(store, CODE, D01)
+    ((code, at, body),) = store._read("SELECT * FROM withdrawal")
+    assert code == CODE
+    assert re.fullmatch(r"[\d\-T:.+]+", at)
+    assert not [word for word in filled.gone if word in body]
+    for run in filled.runs:
+        stone = store.tombstone(run)
+        assert stone is not None
+        assert (stone.why, stone.by) == ("withdrawn", D01)
+
+
+def test_runs_of_theirs_never_come_back_whoever_brings_them(store: Store, filled: Filled, tmp_path: Path) -> None:
+    export_runs(store, ["run-reply", "run-copy", "run-other"], tmp_path / "before")
+    withdraw(store, CODE, D01)
+    report = import_paths(store, [tmp_path / "before"])
+    assert (report.imported, report.skipped) == (0, 1)
+    assert sorted(failure["error"][:26] for failure in report.failed) == [
+        "run run-copy: was withdraw",
+        "run run-reply: was withdra",
+    ]
+    new = small("run-new", P07, [], said="x")
+    with pytest.raises(LabError, match="P07 is in it, who has withdrawn; it is not taken in"):
+        store.import_run(new)
+    assert not store.holds("run-new")
+    (outcome,) = store.import_each([new])
+    assert isinstance(outcome, LabError)
+    reviewed = demonstration("run-more")
+    brought = Imported(reviewed.events, reviewed.images, [], [row(CODE, "accept", 0, "step", trace="run-more")])
+    with pytest.raises(LabError, match="P07 is in it"):
+        store.import_run(brought)
+
+
+def test_another_whose_code_begins_alike_is_somebody_else(store: Store, filled: Filled) -> None:
+    withdraw(store, CODE, D01)
+    assert store.import_run(small("run-p071", Actor("human", "P071"), [], said="x"))
+    assert store.import_run(small("run-model", Actor("model", CODE), [], said="x"))
+
+
+def test_nothing_more_is_written_in_their_name(store: Store, filled: Filled) -> None:
+    withdraw(store, CODE, D01)
+    first = Started(trace="live", task=Task("t", "general", "", "Do it"), agent=Actor("model", "m"), seq=0)
+    question = Question("q0", "ask", "Which?")
+    store.append_event("live", first)
+    store.append_event("live", Asked(seq=1, index=0, question=question, proposed=Proposed(Action("ask_user"))))
+    demo, design = store.proof("run-demo"), store.revision(store._read("SELECT id FROM design")[0][0])
+    plan = frozen(store, [unit("later")], id="later")
+    writes: list[Callable[[], object]] = [
+        lambda: store.append_event("mine", replace(first, trace="mine", user=P07)),
+        lambda: store.append_event("live", Answered(seq=2, index=0, reply=Reply("q0", "this one", P07))),
+        lambda: store.append_reviews(demo, [row(CODE, "accept", 0, "step", trace="run-demo")]),
+        lambda: store.clear("run-demo", P07),
+        lambda: store.append_revision(replace(design, id="new", by=P07, supersedes=())),
+        lambda: redact(store, "run-demo", P07, boxes={}, words=[NAME]),
+        lambda: store.record_label(
+            plan, unit("later"), replace(label(plan, unit("later"), "open", "state", "completed"), rater=P07)
+        ),
+        lambda: store.record_act(Act(uuid7(), "later", 1, P07, "sat", now())),
+        lambda: store.deal(plan, [Assignment("later", 1, CODE, 0, "later")]),
+    ]
+    before = everything(store)
+    for write in writes:
+        with pytest.raises(LabError, match=f"{CODE} (has withdrawn|is in it, who has withdrawn)"):
+            write()
+    assert everything(store) == before
+    store.append_event("live", Answered(seq=2, index=0, reply=Reply("q0", "this one", R2)))
+
+
+def test_a_second_withdrawal_says_when_the_first_was(store: Store, filled: Filled) -> None:
+    erased = withdraw(store, CODE, D01)
+    with pytest.raises(LabError, match=f"withdrew on {erased.row.at[:10]}; nothing of theirs is here"):
+        withdraw(store, CODE, D01)
+    assert store.check() == []
+
+
+def test_a_code_of_nobody_is_a_sentence_and_one_that_is_only_planned_is_kept_out(store: Store) -> None:
+    with pytest.raises(LabError, match="nothing in this file is theirs; nothing was done"):
+        withdraw(store, CODE, D01)
+    assert not store.withdrew(CODE)
+    plan = frozen(store, [unit("u1")], raters=("R1", "R2"))
+    store.freeze_study(replace(plan, id="later", raters=(CODE, "R1")), [unit("u1")])
+    assert withdraw(store, CODE, D01).row.counts == {}
+    assert store.withdrew(CODE)
+
+
+def test_they_may_withdraw_others_before_and_themselves(store: Store, filled: Filled) -> None:
+    withdraw(store, "R2", P07)
+    withdraw(store, CODE, P07)
+    signed = [body for (body,) in store._read("SELECT body FROM withdrawal")]
+    assert [f'"id":"{GONE.id}"' in body for body in signed] == [True, True]
+    assert store.check() == []
+
+
+def test_what_fails_half_way_leaves_the_file_and_its_triggers_as_they_were(
+    store: Store, filled: Filled, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = everything(store)
+
+    def fails(*_: object) -> None:
+        raise sqlite3.OperationalError("disk full")
+
+    monkeypatch.setattr(_Withdrawing, "_sign_anew", fails)
+    with pytest.raises(LabError):
+        withdraw(store, CODE, D01)
+    assert everything(store) == before
+    assert store.check() == []
+
+
+def test_a_large_share_of_a_study_may_be_theirs(store: Store) -> None:
+    units = [unit(f"u{i}") for i in range(300)]
+    plan = frozen(store, units, raters=(CODE, "R2"))
+    done: Erased = withdraw(store, CODE, D01)
+    assert done.row.counts == {"assignments": 300}
+    assert store.progress(plan, "R2").dealt == 300
+    assert store.check() == []

@@ -1,0 +1,164 @@
+"""A file in which one person's words stand wherever words may stand, and another's beside them."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+from msgspec.structs import replace
+from PIL import Image
+
+from lab.design.revision import Design, first_draft, following, subject_of
+from lab.records import Blob, Imported, Tombstone, numbered
+from lab.stamp import now, uuid7
+from lab.study import Act, Given, Label
+from lab.task import Actor, InformationUnit, Task
+from lab.trace import AnyEvent, Ended, Source, Started, Step
+from lab.turn import Action, Observation, Proposed
+from lab.wire import encode
+from store.exporting import REVIEWED
+from store.store import Store
+from tests.blind import Planted, planted
+from tests.demonstrations import demonstration, row
+from tests.studies import R2, frozen, label, unit
+
+CODE = "P07"
+P07, D01 = Actor("human", CODE), Actor("human", "D01")
+PLACES = {
+    "user": "user.id", "reply": "reply.by.id", "gate": "decision.by.id", "take-over": "step1.by.id",
+    "flag": "flagged.by.id", "pause": "paused.by.id", "fork": "forked.by.id",
+}  # fmt: skip
+"""Where a person may stand in a run, by the name of a run in which they stand only there."""
+MARKS = dict(zip((*PLACES, "copy", "linked"), "QWJXYVHCL", strict=True))
+GUESS = "zebra umbrellas for the long march"
+THEIRS = [
+    "zonotes", "zovalue", "zoreview", "zoquiz", "zoobjection", "zodraft", "zotyped", "zonoteof", "zolinked", "zodetail",
+    GUESS,
+]  # fmt: skip
+"""Words of theirs outside runs, and words of others that quote them."""
+OTHERS = ["kenote", "kereview", "kedraft", "kereply", "kethought"]
+
+
+class Filled(NamedTuple):
+    """What of the file must be nowhere after they withdrew, and what must be there as it was."""
+
+    gone: list[str]
+    pictures: list[bytes]
+    kept: list[str]
+    runs: list[str]
+    outside: Path
+
+
+def standing(name: str, place: str) -> tuple[Planted, Imported]:
+    """A planted run in which they stand at one place."""
+    plant = planted(f"run-{name}", MARKS[name])
+    canary = next(word for word, told in plant.words.items() if told.place == place)
+    events: list[AnyEvent] = []
+    for event in plant.run.events:
+        body = encode(event).decode().replace(f'"kind":"human","id":"{canary}"', f'"kind":"human","id":"{CODE}"')
+        events.append(msgspec.json.decode(body, type=AnyEvent))
+    del plant.words[canary]
+    return plant, plant.run._replace(events=events)
+
+
+def noise(seed: int) -> Blob:
+    """A picture whose bytes are its own."""
+    out = io.BytesIO()
+    image = Image.new("RGB", (24, 24))
+    image.putdata([((i * seed) % 251, (i * 7 + seed) % 241, (i * i + seed) % 239) for i in range(24 * 24)])
+    image.save(out, "PNG")
+    return Blob(out.getvalue(), "image/png")
+
+
+def small(id: str, by: Actor, pictures: list[Blob], *, said: str, source: Source | None = None) -> Imported:
+    """A run that shows these pictures, one a step."""
+    first = Started(trace=id, task=Task("t", "general", "", "Do it"), agent=by, source=source)
+    steps = [
+        Step(index=i, proposed=Proposed(Action("wait"), thought=said), before=Observation(blob.sha256, (24, 24)))
+        for i, blob in enumerate(pictures)
+    ]
+    events = numbered([first, *steps, Ended(status="completed")])
+    return Imported(events, {blob.sha256: blob for blob in pictures}, [])
+
+
+def fill(store: Store, folder: Path) -> Filled:
+    """Puts them everywhere."""
+    gone: list[str] = []
+    for name, place in PLACES.items():
+        plant, run = standing(name, place)
+        store.import_run(run)
+        gone += [word for word in plant.words if not word.startswith("0.")]
+    own, shared, linked = noise(3), noise(5), noise(11)
+    (folder / "linked.png").write_bytes(linked.data)
+    model = Actor("model", "m")
+    store.import_run(small("run-own", P07, [own, shared], said="zothought"))
+    store.import_run(small("run-copy", model, [own], said="zocopied", source=Source(REVIEWED, "run-own")))
+    store.import_each(
+        [small("run-linked", P07, [linked._replace(path=str(folder / "linked.png"))], said="zolinkedrun")], link=True
+    )
+    store.import_run(small("run-other", model, [shared], said="kethought"))
+    store.save_draft("run-user", "q0", "zotyped so far")
+    store.save_draft("run-other", "q0", "kereply so far")
+    _proofread(store)
+    _design(store)
+    _study(store)
+    with store.erasing() as eraser:
+        eraser.bury(Tombstone("run-before", "redacted", P07, now(), "run-other"))
+    runs = [*(f"run-{name}" for name in PLACES), "run-own", "run-copy", "run-linked"]
+    gone += [*THEIRS, "zothought", "zocopied", "zolinkedrun"]
+    return Filled(gone, [own.data], OTHERS, sorted(runs), folder / "linked.png")
+
+
+def _proofread(store: Store) -> None:
+    """A demonstration of another that they and R2 proofread, and they cleared."""
+    store.import_run(demonstration("run-demo"))
+    demo = store.proof("run-demo")
+    rows = [
+        row(CODE, "reject", 0, "step", note="zoreview", trace="run-demo", new="reject"),
+        row("R2", "reject", 0, "step", note="kereview", trace="run-demo", new="reject"),
+    ]
+    for one in rows:
+        store.append_reviews(demo, [one])
+    store.clear("run-demo", P07)
+    store.clear("run-demo", R2)
+
+
+def _design(store: Store) -> None:
+    """A design that they drafted and D01 went on with; they objected to another's, and it was drafted anew."""
+    draft = Design(units=(InformationUnit("n", "The number", "kedraft"),), evidence={"units/n": ("run-user@1",)})
+    mine = first_draft(subject_of(Task("own", "general", "", "Mine")), P07, draft, "zodraft of mine")
+    store.append_revision(mine)
+    store.append_revision(following(mine, "draft", D01, note="took back: zodraft of mine"))
+    first = first_draft(subject_of(Task("other", "general", "", "Theirs")), D01, draft)
+    handed = following(first, "submit", D01)
+    objected = following(handed, "object", P07, marks={"units/n": "zoobjection"}, note="zonoteof mine")
+    for one in (first, handed, objected, following(objected, "draft", D01, design=draft)):
+        store.append_revision(one)
+
+
+def _study(store: Store) -> None:
+    """A study that they planned, rate in and locked; and units that quote them."""
+    units = [
+        unit("theirs", runs=("run-user",)),
+        unit("other", runs=("run-other",)),
+        unit("quoting", runs=(), given=(Given("One", GUESS), Given("Two", "kenote alone"))),
+        unit("named", runs=(), hidden={"A": CODE, "B": "m"}),
+        unit("owned", runs=(), owner=CODE),
+    ]
+    plan = frozen(store, units, raters=(CODE, "R2", "R3"), by=P07)
+    for i, one in enumerate(units):
+        quoting = i in (0, 2, 3, 4)
+        store.record_label(plan, one, _by(label(plan, one, "open", "state", "not_completed", note="zonotes"), P07))
+        store.record_label(plan, one, _by(label(plan, one, "open", "why", GUESS if i == 1 else "zovalue"), P07))
+        said = "zonotes quoted" if quoting else "kenote"
+        store.record_label(plan, one, _by(label(plan, one, "open", "state", "completed", note=said), R2))
+        store.record_act(Act(uuid7(), plan.id, 1, P07, "picture", now(), one.id, detail={"place": "zodetail"}))
+        store.record_act(Act(uuid7(), plan.id, 1, R2, "picture", now(), one.id))
+    store.record_act(Act(uuid7(), plan.id, 1, P07, "quiz", now(), detail={"answers": ["zoquiz"]}))
+    store.record_act(Act(uuid7(), plan.id, 1, P07, "locked", now()))
+
+
+def _by(one: Label, rater: Actor) -> Label:
+    return replace(one, rater=rater)
