@@ -80,6 +80,9 @@ def _check_targets(protocol: Protocol, what: str) -> None:
         protocol.unit != "run"
     ):
         _refuse(what, "targets", f"a {protocol.unit} has no {protocol.targets}; a run has")
+    for name in ("only_failed", "reference"):
+        if getattr(protocol, name) and protocol.unit != "run":
+            _refuse(what, name, f"is said of runs, and this is asked of a {protocol.unit}")
     if protocol.targets != "unit" and all(field.per == "unit" for field in protocol.fields):
         _refuse(what, "targets", f"no field is asked of each of the {protocol.targets}")
 

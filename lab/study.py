@@ -90,7 +90,8 @@ class Protocol(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_def
 
     `guide` is the guideline by locale, `words` the translations by locale of `title`, `FIELD`, `FIELD.hint`,
     `FIELD.OPTION`, `FIELD.OPTION.means` and `FIELD.OPTION.cases` (a case a line). `source` is the paper and section
-    it comes from. `forward`: no going back to a committed unit.
+    it comes from. `forward`: no going back to a committed unit. `only_failed`: only runs that failed are asked about;
+    `reference`: each run is rated beside another of its task, which its owner made.
     """
 
     id: str
@@ -103,6 +104,8 @@ class Protocol(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_def
     words: dict[str, dict[str, str]] = {}
     source: str = ""
     forward: bool = False
+    only_failed: bool = False
+    reference: bool = False
 
     @property
     def sha(self) -> str:
