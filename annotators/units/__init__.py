@@ -1,22 +1,27 @@
-"""What one sheet is about, made from runs, tasks and files: a study's units, frozen with all that they ask."""
+"""What one sheet is about, made from runs, tasks and files: a study's units, frozen with all that they ask.
+
+Ids follow from what a unit is of, so that making them again makes the same: a run's id, `RUN@7` for a step or the
+question asked there, `RUN+RUN` for a pair, a task's id, `TASK.person` for a play, a line's own id or its number.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from annotators.units.disagreements import Earlier, disagreement_units
+from annotators.units.lines import read_lines, set_units, text_units
+from annotators.units.pairs import pair_units
+from annotators.units.parts import question_units, step_units
+from annotators.units.runs import run_units
+from annotators.units.tasks import play_units, task_units
 from lab.case import Case
 from lab.design.revision import Design, Subject
-from lab.study import Label, Protocol, Study, Unit
+from lab.errors import LabError
+from lab.study import Protocol, Unit
 from lab.task import Persona, Task
 
-
-class Earlier(NamedTuple):
-    """Another study, and what its raters said: where they differ, the causes are asked."""
-
-    study: Study
-    units: Sequence[Unit]
-    labels: Sequence[Label]
+__all__ = ["TERMS", "Earlier", "Terms", "read_lines", "units_for"]
 
 
 class Terms(NamedTuple):
@@ -36,6 +41,9 @@ class Terms(NamedTuple):
     beyond: float | None = None
 
 
+TERMS = Terms()
+
+
 def units_for(
     protocol: Protocol,
     cases: Sequence[Case] = (),
@@ -46,14 +54,72 @@ def units_for(
     designs: Mapping[Subject, Design] = {},
     personas: Mapping[str, Persona] = {},
     pairs: Sequence[tuple[str, str]] = (),
+    past: Sequence[Case] = (),
     earlier: Earlier | None = None,
-    terms: Terms = Terms(),
+    terms: Terms = TERMS,
 ) -> list[Unit]:
     """Every unit that a protocol asks of these runs, tasks or lines, in their order; ids follow from what they are of.
 
     `lines` are a JSON-lines file's values, each with where it stands (`read_lines`); `references` name for a run (id)
-    the run it is rated against; `designs` are frozen designs, which stand in place of a run's own task's; `personas`
-    are those that tasks name; `pairs` are ids of runs (without them: all of one task by different agents).
-    Raises `LabError` naming the run, task or line that has nothing to ask.
+    the run it is rated against (without them: the owner's demonstration among `cases`); `designs` are frozen designs,
+    which stand in place of a run's own task's; `personas` are those that tasks and runs name; `pairs` are ids of runs
+    (without them: all of one task by different agents); `past` are further runs of the same people, whose intents are
+    shown where they came before. Raises `LabError` naming the run, task or line that has nothing to ask.
     """
-    raise NotImplementedError
+    _once([case.id for case in cases], "run")
+    named, before = _named(cases, personas), _named(past, personas)
+    units: list[Unit] = []
+    match protocol.unit:
+        case "run" if protocol.targets == "items":
+            units = disagreement_units(protocol, earlier)
+        case "run":
+            units = run_units(protocol, named, references, designs, before, terms.beyond)
+        case "pair of runs":
+            units = pair_units(protocol, cases, pairs)
+        case "pair of instruction sets":
+            units = set_units(protocol, lines)
+        case "pair of texts":
+            units = text_units(protocol, lines)
+        case "step":
+            units = step_units(cases, terms.steps, terms.seed)
+        case "question":
+            units = question_units(protocol, named)
+        case "task":
+            units = task_units(protocol, tasks or [case.task for case in cases])
+        case "task to play":
+            units = play_units(tasks, personas, terms.conditions, terms.agent, terms.phone_seed, terms.vary)
+    if not units:
+        raise LabError(f"study by {protocol.id}", f"has no {_LACKED[protocol.unit]} to ask about.")
+    _once([unit.id for unit in units], protocol.unit)
+    return units
+
+
+_LACKED: Mapping[str, str] = {
+    "run": "run",
+    "pair of runs": "pair of runs of one task by different agents",
+    "pair of instruction sets": "line",
+    "pair of texts": "line",
+    "step": "step",
+    "question": "question with a reply",
+    "task": "task",
+    "task to play": "task",
+}
+
+
+def _once(ids: Sequence[str], what: str) -> None:
+    seen: set[str] = set()
+    for id in ids:
+        if id in seen:
+            raise LabError(f"{what} {id}", "is named twice; each is asked about once.")
+        seen.add(id)
+
+
+def _named(cases: Sequence[Case], personas: Mapping[str, Persona]) -> list[Case]:
+    """Runs whose persona was not kept with them, with the one of that name."""
+
+    def persona(case: Case) -> Persona | None:
+        if case.persona is not None and (case.persona.facts or case.persona.log):
+            return case.persona
+        return personas.get(case.persona.id if case.persona else case.task.persona, case.persona)
+
+    return [case._replace(persona=persona(case)) for case in cases]

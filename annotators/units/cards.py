@@ -1,0 +1,93 @@
+"""What a unit tells of a person in words, where nothing of a run's screens and actions is shown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from lab.case import Case
+from lab.errors import LabError
+from lab.study import Given, Protocol
+from lab.task import LogEntry
+
+_PAST = 20
+"""How many past intents are shown, the newest: as many as FingerTip's models are given."""
+
+
+def wordless(protocol: Protocol) -> bool:
+    """Whether a protocol shows nothing of what happened in a run, so that its unit has to say who it is about."""
+    return not {"screens", "actions"} & set(protocol.shows)
+
+
+def cards(protocol: Protocol, case: Case, past: Sequence[Case] = ()) -> tuple[Given, ...]:
+    """Profile, time and place, what was told for the task, and what was done before: as far as they are shown."""
+    shows, persona = set(protocol.shows), case.persona
+    found = []
+    if "instruction" in shows and case.task.instruction:
+        found.append(Given("What was asked", case.task.instruction))
+    if "persona" in shows and persona is not None and persona.facts:
+        found.append(Given("Profile", "\n".join(_facts(persona.facts))))
+    if "context" in shows and (case.task.time or case.task.place):
+        found.append(Given("Time and place", " · ".join(part for part in (case.task.time, case.task.place) if part)))
+    if "policy" in shows and case.task.policy:
+        found.append(Given("Told for this task", case.task.policy))
+    if "log" in shows:
+        log = [entry.exposed for entry in persona.log] if persona is not None else []
+        before = [*log, *(_intent(one) for one in earlier(case, past))]
+        if before:
+            found.append(Given("Before", items=tuple(before)))
+    return tuple(found)
+
+
+def person_of(case: Case) -> str:
+    """The id of the person a run is for; empty where none is told."""
+    return case.persona.id if case.persona is not None else case.task.persona
+
+
+def earlier(case: Case, past: Sequence[Case]) -> list[Case]:
+    """The same person's runs that came before, the newest last."""
+    person, time = person_of(case), case.task.time
+    if not person or not time:
+        return []
+    before = [
+        one
+        for one in past
+        if one.id != case.id and person_of(one) == person and "" < one.task.time < time and one.task.instruction
+    ]
+    return sorted(before, key=lambda one: (one.task.time, one.id))[-_PAST:]
+
+
+def _intent(case: Case) -> str:
+    return LogEntry(case.task.time, case.task.place, case.task.instruction).exposed
+
+
+def check_cards(case: Case, given: tuple[Given, ...]) -> None:
+    """Raises `LabError` where nothing is told of whom a run is about."""
+    if not given:
+        raise LabError(f"run {case.id}", "tells neither profile, time, place nor what was done before.")
+
+
+def _facts(value: Any, depth: int = 0) -> Iterator[str]:
+    indent = "  " * depth
+    for key, held in value.items():
+        name = str(key).replace("_", " ")
+        if isinstance(held, dict) and held:
+            yield f"{indent}{name}:"
+            yield from _facts(held, depth + 1)
+        elif isinstance(held, list) and any(isinstance(one, dict | list) for one in held):
+            yield f"{indent}{name}:"
+            for one in held:
+                lines = [*_facts(one, depth + 1)] if isinstance(one, dict) else [f"{indent}  {_words(one)}"]
+                yield from (f"{indent}- {line.strip()}" if not n else line for n, line in enumerate(lines))
+        else:
+            yield f"{indent}{name}: {_words(held)}"
+
+
+def _words(value: Any) -> str:
+    if isinstance(value, list):
+        return ", ".join(map(_words, value))
+    return {True: "yes", False: "no", None: "not told"}.get(value, str(value)) if _plain(value) else str(value)
+
+
+def _plain(value: Any) -> bool:
+    return value is None or isinstance(value, bool)

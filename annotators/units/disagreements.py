@@ -1,0 +1,81 @@
+"""Units made of another study's labels: the items of each run on which its raters differ."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from msgspec.structs import replace
+
+from lab.errors import LabError
+from lab.labels import current, target_of
+from lab.study import Field, Label, Protocol, Study, Target, Unit
+
+
+class Earlier(NamedTuple):
+    """Another study, and what its raters said: where they differ, the causes are asked."""
+
+    study: Study
+    units: Sequence[Unit]
+    labels: Sequence[Label]
+
+
+def disagreement_units(protocol: Protocol, earlier: Earlier | None) -> list[Unit]:
+    """A unit for each of the other study's units on which raters differ, its items those places.
+
+    Choices alone are compared, first ratings alone, pilots left out. An item says how many gave which answer, and at
+    which steps; nobody's name.
+    """
+    if earlier is None:
+        raise LabError(f"study by {protocol.id}", "needs another study, whose raters differ.")
+    said: dict[str, list[Label]] = {}
+    for label in current(earlier.labels):
+        if label.run == 1 and label.value is not None and label.study == earlier.study.id:
+            said.setdefault(label.unit, []).append(label)
+    units = []
+    for unit in earlier.units:
+        if unit.pilot or unit.gold:
+            continue
+        items = _items(earlier.study.protocol, unit, said.get(unit.id, []))
+        if items:
+            units.append(Unit(unit.id, runs=unit.runs[:1], targets=tuple(items), cluster=unit.clustered))
+    if not units:
+        raise LabError(f"study {earlier.study.name}", "has no item on which its raters differ.")
+    return units
+
+
+def _items(protocol: Protocol, unit: Unit, labels: Sequence[Label]) -> list[Target]:
+    choices = [field for field in protocol.fields if field.kind in ("nominal", "ordinal")]
+    places = [target.id for target in unit.targets] or [""]
+    found = []
+    for place in dict.fromkeys([*places, ""]):
+        for field in choices:
+            there = [label for label in labels if (label.target, label.field) == (place, field.id)]
+            if len({label.value for label in there}) > 1:
+                found.append(_item(unit, field, place, there, len(choices) > 1))
+    return found
+
+
+def _item(unit: Unit, field: Field, place: str, labels: Sequence[Label], several: bool) -> Target:
+    options = [option.id for option in field.options] or sorted({str(label.value) for label in labels})
+    counts = [(id, [label for label in labels if label.value == id]) for id in options]
+    told = "; ".join(f"{len(group)} x {_shown(field, id)}{_steps(group)}" for id, group in counts if group)
+    target = target_of(unit, place)
+    if target is None:
+        return Target(field.id, field.ask, told)
+    id = f"{target.id}/{field.id}" if several else target.id
+    return replace(target, id=id, detail=told, options=(), requires=())
+
+
+def _shown(field: Field, id: str) -> str:
+    option = field.option(id)
+    return option.shown if option is not None else id
+
+
+def _steps(labels: Sequence[Label]) -> str:
+    steps = sorted({label.evidence.rpartition("@")[2] for label in labels if label.evidence}, key=_number)
+    return f" (step{'' if len(steps) == 1 else 's'} {', '.join(steps)})" if steps else ""
+
+
+def _number(step: str) -> tuple[int, str]:
+    return (int(step) if step.isdigit() else 0, step)

@@ -1,0 +1,134 @@
+"""Units from a file of JSON lines: two instruction sets, or two texts, with a card of whom they are about.
+
+A line of instruction sets: `{"id": "u7-1", "user": "u7", "context": "...", "A": {"method": "ours", "instructions":
+["...", ...]}, "B": {...}}`; one of texts: `{"A": "...", "B": "...", "source": "model-x"}`. `id`, `user`, `context`,
+`method`, `source` may be left out; the first is then the line's number. `method` and `source` are shown to no rater.
+With `gold`, answers by field (and `reason`, why), a line is a calibration unit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from lab.errors import LabError
+from lab.labels import check_value
+from lab.study import Given, Gold, Label, Protocol, Unit
+from lab.task import Actor
+from lab.wire import convert, read_file, read_json
+
+
+class InstructionSet(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What one method wrote for a person."""
+
+    instructions: tuple[str, ...]
+    method: str = ""
+
+
+class _Line(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    id: str = ""
+    user: str = ""
+    context: str | dict[str, str] = ""
+    gold: dict[str, Any] = {}
+    reason: str = ""
+
+
+class SetLine(_Line, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Two instruction sets for one person."""
+
+    A: InstructionSet
+    B: InstructionSet
+
+
+class TextLine(_Line, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Two texts to be compared."""
+
+    A: str
+    B: str
+    source: str = ""
+
+
+def read_lines(path: Path) -> list[tuple[str, Any]]:
+    """A JSON-lines file's values, each with where it stands; a `LabError` names the line that is none."""
+    what = f"file {path}"
+    lines = read_file(path, what).splitlines()
+    placed = [(f"{what}, line {number}", line) for number, line in enumerate(lines, 1) if line.strip()]
+    if not placed:
+        raise LabError(what, "holds no line")
+    return [(where, read_json(line, where).value) for where, line in placed]
+
+
+def set_units(protocol: Protocol, lines: Sequence[tuple[str, Any]]) -> list[Unit]:
+    """A unit a line of two instruction sets; intervals are clustered by the person they were written for."""
+    units = []
+    for place, (where, value) in enumerate(lines, 1):
+        line: SetLine = convert(value, SetLine, where)
+        for side, one in (("A", line.A), ("B", line.B)):
+            if not one.instructions:
+                raise LabError(where, f"field {side}.instructions: is empty")
+            _filled(where, f"{side}.instructions", one.instructions)
+        given = (
+            Given("Instructions", items=line.A.instructions, side="A"),
+            Given("Instructions", items=line.B.instructions, side="B"),
+        )
+        units.append(_unit(protocol, where, line, place, given, {"A": line.A.method, "B": line.B.method}))
+    return _distinct(lines, units)
+
+
+def text_units(protocol: Protocol, lines: Sequence[tuple[str, Any]]) -> list[Unit]:
+    """A unit a line of two texts."""
+    units = []
+    for place, (where, value) in enumerate(lines, 1):
+        line: TextLine = convert(value, TextLine, where)
+        _filled(where, "A", (line.A,))
+        _filled(where, "B", (line.B,))
+        given = (Given("Text", line.A, side="A"), Given("Text", line.B, side="B"))
+        units.append(_unit(protocol, where, line, place, given, {"source": line.source}))
+    return _distinct(lines, units)
+
+
+def _filled(where: str, field: str, texts: Sequence[str]) -> None:
+    if not all(text.strip() for text in texts):
+        raise LabError(where, f"field {field}: holds an empty text")
+
+
+def _unit(
+    protocol: Protocol, where: str, line: _Line, place: int, given: tuple[Given, ...], hidden: dict[str, str]
+) -> Unit:
+    gold = tuple(Gold("", field, value, line.reason) for field, value in line.gold.items())
+    _check_gold(protocol, where, gold)
+    return Unit(
+        line.id or f"line-{place}",
+        given=(*_context(line.context), *given),
+        cluster=line.user,
+        hidden={name: text for name, text in hidden.items() if text},
+        gold=gold,
+        pilot=bool(gold),
+    )
+
+
+def _context(context: str | dict[str, str]) -> tuple[Given, ...]:
+    if isinstance(context, dict):
+        return tuple(Given(title, text) for title, text in context.items())
+    return (Given("The person", context),) if context else ()
+
+
+def _check_gold(protocol: Protocol, where: str, gold: Sequence[Gold]) -> None:
+    for one in gold:
+        field = protocol.field(one.field)
+        if field is None:
+            known = ", ".join(field.id for field in protocol.fields)
+            raise LabError(where, f"field gold: {one.field!r} is none of {known}")
+        check_value(where, field, None, Label("", "", 0, "", "", field.id, Actor("script", "gold"), one.value))
+
+
+def _distinct(lines: Sequence[tuple[str, Any]], units: list[Unit]) -> list[Unit]:
+    first: dict[str, str] = {}
+    for (where, _), unit in zip(lines, units, strict=True):
+        if unit.id in first:
+            raise LabError(where, f"field id: {unit.id!r} stands in {first[unit.id].rpartition(', ')[2]} already")
+        first[unit.id] = where
+    return units

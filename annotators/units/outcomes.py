@@ -1,0 +1,67 @@
+"""How runs ended, for units: which failed, and what a rule says of them without asking anybody."""
+
+from __future__ import annotations
+
+from lab.case import Case
+from lab.errors import LabError
+from lab.study import Gold, Protocol
+
+DONE = 0.99
+"""A score above it is a success, as in KnowU-Bench; MemGUI-Bench's are 0 and 1."""
+TIMEOUT = "execution_timeout"
+"""The option that a run ended by its budget has by rule, where a protocol has it."""
+
+
+def failed(case: Case) -> bool | None:
+    """Whether a run failed: by what people settled, else its score, else its status; None where nothing tells.
+
+    A run that was stopped by hand, or has not ended, and has no score, is neither.
+    """
+    score = case.marks.get("success", case.score)
+    if score is not None:
+        return score <= DONE
+    return True if case.status in ("failed", "budget") else None
+
+
+def failures(cases: list[Case]) -> list[Case]:
+    """Those that failed; `LabError` names a run of which nothing tells."""
+    found = []
+    for case in cases:
+        done = failed(case)
+        if done is None:
+            raise LabError(
+                f"run {case.id}",
+                f"is {case.status} and has no score: nothing tells whether it failed.",
+                "Rate it for success first, or leave it out.",
+            )
+        if done:
+            found.append(case)
+    return found
+
+
+def by_rule(protocol: Protocol, case: Case, beyond: float | None) -> tuple[Gold, ...]:
+    """What a rule answers for a run: the timeout of one ended by its budget, the failure of one far beyond its way."""
+    field = next((field for field in protocol.fields if (option := field.option(TIMEOUT)) and option.by_rule), None)
+    if field is not None and case.status == "budget":
+        return (Gold("", field.id, TIMEOUT, f"ended by its limit after {_steps(len(case.steps))}"),)
+    return _too_long(protocol, case, beyond) if beyond is not None else ()
+
+
+def _too_long(protocol: Protocol, case: Case, beyond: float) -> tuple[Gold, ...]:
+    field = next((field for field in protocol.fields if field.option("failure") is not None), None)
+    if field is None:
+        raise LabError(f"protocol {protocol.id}", "has no option `failure`, which a limit of golden steps would set.")
+    shortest = case.task.shortest
+    if shortest is None:
+        raise LabError(
+            f"run {case.id}", f"its task {case.task.id} tells no golden steps, so {beyond:g} times as many is no limit."
+        )
+    if len(case.steps) <= beyond * shortest:
+        return ()
+    return (
+        Gold("", field.id, "failure", f"{_steps(len(case.steps))}, more than {beyond:g} x {shortest} golden steps"),
+    )
+
+
+def _steps(count: int) -> str:
+    return f"{count} step{'' if count == 1 else 's'}"

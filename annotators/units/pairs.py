@@ -1,0 +1,43 @@
+"""Units that are two runs of one task, side by side; who made which stands among the hidden words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations
+
+from lab.case import Case
+from lab.design.revision import subject_of
+from lab.errors import LabError
+from lab.study import Protocol, Unit
+
+
+def pair_units(protocol: Protocol, cases: Sequence[Case], pairs: Sequence[tuple[str, str]] = ()) -> list[Unit]:
+    """The pairs that are named, else every two runs of one task by different agents, in the runs' order."""
+    by_id = {case.id: case for case in cases}
+    if pairs:
+        return [_pair(*(_found(protocol, by_id, id) for id in pair)) for pair in pairs]
+    asked = [(subject_of(case.task), method_of(case)) for case in cases]
+    return [
+        _pair(cases[a], cases[b])
+        for a, b in combinations(range(len(cases)), 2)
+        if asked[a][0] == asked[b][0] and asked[a][1] != asked[b][1]
+    ]
+
+
+def method_of(case: Case) -> str:
+    """Who made a run, as designers name it."""
+    return case.source.model if case.source is not None and case.source.model else case.agent.id
+
+
+def _found(protocol: Protocol, by_id: dict[str, Case], id: str) -> Case:
+    if id not in by_id:
+        raise LabError(f"study by {protocol.id}", f"run {id} of a pair is not among the runs.")
+    return by_id[id]
+
+
+def _pair(a: Case, b: Case) -> Unit:
+    if a.id == b.id:
+        raise LabError(f"run {a.id}", "is paired with itself.")
+    if subject_of(a.task) != subject_of(b.task):
+        raise LabError(f"run {b.id}", f"is of task {b.task.id}, and {a.id} of {a.task.id}; a pair is of one task.")
+    return Unit(f"{a.id}+{b.id}", runs=(a.id, b.id), cluster=a.task.id, hidden={"A": method_of(a), "B": method_of(b)})

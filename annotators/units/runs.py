@@ -1,0 +1,74 @@
+"""Units that are runs: with their targets, their references, and what a rule says of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from annotators.units.cards import cards, check_cards, person_of, wordless
+from annotators.units.outcomes import by_rule, failures
+from annotators.units.targets import designed, targets_of
+from lab.case import Case
+from lab.design.revision import Design, Subject
+from lab.errors import LabError
+from lab.study import Protocol, Unit
+from lab.task import Tdg
+
+
+def run_units(
+    protocol: Protocol,
+    cases: list[Case],
+    references: Mapping[str, str] = {},
+    designs: Mapping[Subject, Design] = {},
+    past: Sequence[Case] = (),
+    beyond: float | None = None,
+) -> list[Unit]:
+    """A unit a run, with its targets in that run's task; `LabError` where a run has none of what is asked."""
+    by_id = {case.id: case for case in cases}
+    asked = failures(cases) if protocol.only_failed else cases
+    if protocol.reference:
+        beside = set(references.values())
+        asked = [case for case in asked if not case.gold and case.id not in beside]
+    history = [*cases, *(case for case in past if case.id not in by_id)]
+    return [_unit(protocol, case, by_id, references, designs, history, beyond) for case in asked]
+
+
+def _unit(
+    protocol: Protocol,
+    case: Case,
+    by_id: Mapping[str, Case],
+    references: Mapping[str, str],
+    designs: Mapping[Subject, Design],
+    history: Sequence[Case],
+    beyond: float | None,
+) -> Unit:
+    task = designed(case.task, designs)
+    reference = _reference(case, by_id, references) if protocol.reference else None
+    given = cards(protocol, case, history) if wordless(protocol) else ()
+    if wordless(protocol):
+        check_cards(case, given)
+    owner = reference.agent.id if reference is not None and reference.agent.kind == "human" else ""
+    return Unit(
+        case.id,
+        runs=(case.id, reference.id) if reference is not None else (case.id,),
+        targets=targets_of(protocol, case, task),
+        given=given,
+        tdg=task.tdg if protocol.targets == "tdg nodes" else Tdg(),
+        explicit=all(unit.explicit for unit in task.units) if protocol.targets == "information units" else None,
+        cluster=owner or (person_of(case) if given else ""),
+        mechanical=by_rule(protocol, case, beyond),
+        owner=owner,
+    )
+
+
+def _reference(case: Case, by_id: Mapping[str, Case], references: Mapping[str, str]) -> Case:
+    """The run that this one is rated against: the one that is named, else the demonstration of its task."""
+    if case.id in references:
+        named = references[case.id]
+        if named not in by_id:
+            raise LabError(f"run {case.id}", f"its reference {named} is not among the runs.")
+        return by_id[named]
+    same = [one for one in by_id.values() if one.gold and one.task.id == case.task.id and one.id != case.id]
+    if len(same) != 1:
+        many = "there is no demonstration" if not same else f"there are {len(same)} demonstrations"
+        raise LabError(f"run {case.id}", f"{many} of its task {case.task.id} among the runs.", "Name its reference.")
+    return same[0]

@@ -1,0 +1,90 @@
+"""What inside a run is labelled one by one, from its task; never what would be right there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from msgspec.structs import replace
+
+from lab.case import Case
+from lab.design.revision import SECTIONS, Design, Subject, subject_of
+from lab.errors import LabError
+from lab.study import Protocol, Target
+from lab.task import Task, TdgNode
+
+
+def designed(task: Task, designs: Mapping[Subject, Design]) -> Task:
+    """The task with the parts of its frozen design, where there is one, in place of its own."""
+    design = designs.get(subject_of(task))
+    if design is None:
+        return task
+    parts = {name: part for name in SECTIONS if _holds(part := getattr(design, name))}
+    return replace(task, **parts)
+
+
+def _holds(part: object) -> bool:
+    return bool(getattr(part, "nodes", None) or getattr(part, "criteria", None) or (isinstance(part, tuple) and part))
+
+
+def targets_of(protocol: Protocol, case: Case, task: Task) -> tuple[Target, ...]:
+    """The targets of a run; `LabError` names the run whose task has none."""
+    match protocol.targets:
+        case "tdg nodes":
+            found, lacks = nodes_of(task), "graph"
+        case "information units":
+            found, lacks = [*_information(task)], "information units"
+        case "branches":
+            found, lacks = [*_branches(case, task)], "decision points"
+        case "criteria":
+            found, lacks = [Target(one.id, one.ask) for one in task.rubric.criteria], "rubric"
+        case "steps":
+            return _steps(protocol, case)
+        case _:
+            return ()
+    if not found:
+        raise LabError(f"run {case.id}", f"its task {task.id} has no {lacks}.", "`hitlab author` drafts one.")
+    return tuple(found)
+
+
+def nodes_of(task: Task) -> list[Target]:
+    """The nodes of a graph that something is done at; one that only holds alternatives stands by their nodes."""
+    found = [*_nodes(task.tdg.nodes, "")]
+    known = {target.id for target in found}
+    return [replace(one, requires=tuple(id for id in one.requires if id in known)) for one in found]
+
+
+def _nodes(nodes: tuple[TdgNode, ...], way: str) -> Iterator[Target]:
+    for node in nodes:
+        for place, path in enumerate(node.alternatives):
+            letter = chr(ord("A") + place) if place < 26 else str(place + 1)
+            yield from _nodes(path, f"{way}{node.name}, way {letter}: ")
+        if not node.alternatives:
+            yield Target(node.id, f"{way}{node.name}", node.description, node.kind, requires=node.requires)
+
+
+def _information(task: Task) -> Iterator[Target]:
+    for unit in task.units:
+        told = (unit.value, f"seen in {unit.source}" * bool(unit.source), f"used in {unit.used}" * bool(unit.used))
+        detail = " · ".join(part for part in told if part)
+        yield Target(unit.id, unit.name, detail, "explicit" if unit.explicit else "implicit")
+
+
+def _branches(case: Case, task: Task) -> Iterator[Target]:
+    for branch in task.branches:
+        if len(branch.options) < 2:
+            raise LabError(
+                f"run {case.id}",
+                f"decision point {branch.id!r} of its task {task.id} has fewer than two ways to choose from.",
+                "`hitlab author` adds them.",
+            )
+        yield Target(branch.id, branch.ask, kind=f"depth {branch.depth}", options=branch.options)
+
+
+def _steps(protocol: Protocol, case: Case) -> tuple[Target, ...]:
+    if not case.steps:
+        raise LabError(f"run {case.id}", "has no step.")
+    told = "thoughts" in protocol.shows
+    return tuple(
+        Target(f"step-{place + 1}", (step.instruction if told else "") or f"Step {place + 1}", step=place)
+        for place, step in enumerate(case.steps)
+    )

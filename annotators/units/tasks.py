@@ -1,0 +1,86 @@
+"""Units that are tasks: to be done by hand once more, or to be played as their user."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Literal, NamedTuple
+
+from lab.errors import LabError
+from lab.study import Play, Protocol, Unit
+from lab.task import Persona, Task
+
+
+class Condition(NamedTuple):
+    """Who is a play's user, and whether they see the phone."""
+
+    user: Literal["person", "model", "script"]
+    mirror: bool = True
+
+
+CONDITIONS: Mapping[str, Condition] = {
+    "person": Condition("person"),
+    "person, no mirror": Condition("person", False),
+    "model": Condition("model"),
+    "script": Condition("script"),
+}
+"""As `Play.condition` names them."""
+
+
+def task_units(protocol: Protocol, tasks: Sequence[Task]) -> list[Unit]:
+    """A unit a task, each once, with no more of it than is shown."""
+    found: dict[str, Unit] = {}
+    for task in tasks:
+        shown = _asked(task, protocol)
+        if task.id in found and found[task.id].task != shown:
+            raise LabError(f"task {task.id}", "is there in two versions that ask different things.")
+        found[task.id] = Unit(task.id, task=shown)
+    return [*found.values()]
+
+
+def _asked(task: Task, protocol: Protocol) -> Task:
+    """What was asked, and the way where it is shown; nothing of what would be right."""
+    way = "golden" in protocol.shows
+    return Task(
+        task.id,
+        task.kind,
+        title=task.title,
+        instruction=task.instruction,
+        time=task.time,
+        place=task.place,
+        golden=task.golden if way else (),
+        golden_steps=task.golden_steps if way else None,
+        apps=task.apps,
+    )
+
+
+def play_units(
+    tasks: Sequence[Task],
+    personas: Mapping[str, Persona],
+    conditions: Sequence[str],
+    agent: str = "rule",
+    seed: int = 0,
+    vary: int = 0,
+) -> list[Unit]:
+    """A unit a task and condition; intervals are clustered by the task, and conditions paired by it."""
+    if not conditions:
+        raise LabError("conditions", f"there is none; they are {'; '.join(CONDITIONS)}.")
+    for name in conditions:
+        if name not in CONDITIONS:
+            raise LabError(f"condition {name!r}", f"is none of {'; '.join(CONDITIONS)}.")
+    return [
+        Unit(
+            f"{task.id}.{name.replace(', ', '-').replace(' ', '-')}",
+            play=Play(task, _persona(task, personas), *CONDITIONS[name], agent=agent, seed=seed, vary=vary),
+            cluster=task.id,
+        )
+        for task in tasks
+        for name in conditions
+    ]
+
+
+def _persona(task: Task, personas: Mapping[str, Persona]) -> Persona | None:
+    if not task.persona:
+        return None
+    if task.persona not in personas:
+        raise LabError(f"task {task.id}", f"its persona {task.persona!r} is not there.")
+    return personas[task.persona]
