@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from annotators.metrics.dac_decisions import plain
 from annotators.metrics.memgui_irr import Irr, rate
+from annotators.metrics.memgui_tries import DONE
 from annotators.metrics.pspa_values import path_taken
 from annotators.metrics.tdg import Aligned, Steps, fulfilled
 from lab.labels import Sheet, Spot
@@ -146,6 +147,11 @@ def _tdg_words(found: TdgDerived) -> list[tuple[str, str]]:
 
 
 # -- information units -----------------------------------------------------------------------------------------
+
+
+def succeeded(score: float | None) -> bool | None:
+    """Whether a run of that score did what was asked; None where it has none."""
+    return None if score is None else score > DONE
 
 
 def irr_derived(unit: Unit, sheet: Sheet, done: bool | None, field: str = "use") -> Irr:

@@ -10,7 +10,6 @@ from typing import Any, Literal, NamedTuple
 
 from msgspec.structs import replace
 
-from annotators.derived import derived
 from lab.commands.label_places import Places
 from lab.commands.label_rows import LabelRow, Placed, Said, answers
 from lab.commands.labels_told import GoldTold, LabelDone, LabelKept
@@ -66,21 +65,20 @@ class Taking:
         run = row.run or self.rater.run
         config = self._config(row, rater, run, where)
         desk = self._desk(rater, unit, run)
-        if row.reopen:
-            desk.reopen()
+        reopened = row.reopen and self._reopened(desk, row)
         kept: list[LabelKept] = []
         says = self._says(row, where, unit, rater, run, config, kept)
         if says:
             self.store.record_labels(self.study, unit, rater, run, says)
         done = LabelDone(
             where,
-            "kept" if row.reopen or any(one.state == "kept" for one in kept) else "there already",
+            "kept" if reopened or any(one.state == "kept" for one in kept) else "there already",
             unit.id,
             rater.id,
             run,
             tuple(kept),
         )
-        return self._handed_in(done, unit, rater, run) if row.commit else done
+        return self._handed_in(done, row, unit, rater) if row.commit else done
 
     # -- whose, and whether it fits ------------------------------------------------------------------------------
 
@@ -203,13 +201,19 @@ class Taking:
 
     # -- handing in ----------------------------------------------------------------------------------------------
 
-    def _handed_in(self, done: LabelDone, unit: Unit, rater: Actor, run: int) -> LabelDone:
-        desk = self._desk(rater, unit, run)
-        if desk.sheet is not None and desk.sheet.committed:
+    def _reopened(self, desk: Desk, row: LabelRow) -> bool:
+        """Takes a unit back, unless it is not handed in, or this row has done so before."""
+        if desk.sheet is None or not desk.sheet.committed or self._acted(desk, row):
+            return False
+        desk.reopen({"row": row.id} if row.id else None)
+        return True
+
+    def _handed_in(self, done: LabelDone, row: LabelRow, unit: Unit, rater: Actor) -> LabelDone:
+        desk = self._desk(rater, unit, done.run)
+        if desk.sheet is None or desk.sheet.committed or self._acted(desk, row):
             return done
-        told = desk.commit()
-        assert desk.sheet is not None
-        done = replace(done, state="kept", handed_in=True, derived=tuple(derived(self.study, unit, desk.sheet)))
+        told = desk.commit({"row": row.id} if row.id else None)
+        done = replace(done, state="kept", handed_in=True, derived=tuple(desk.derived()))
         if rater.kind != "human":
             return done
         gold = tuple(
@@ -217,6 +221,13 @@ class Taking:
             for one in told.compared
         )
         return replace(done, gold=gold, share=told.share, held=told.held)
+
+    def _acted(self, desk: Desk, row: LabelRow) -> bool:
+        """Whether a row with this id has handed this sheet in, or taken it back, before."""
+        if not row.id or desk.unit is None or desk.assignment is None:
+            return False
+        acts = self.store.acts(self.study, desk.person.id, desk.unit.id, desk.assignment.run)
+        return any(act.detail.get("row") == row.id for act in acts)
 
     def keep_config(self, rater: Actor, text: str) -> None:
         """Keeps what a model was asked with, once, so that its hash can be looked up."""

@@ -163,11 +163,14 @@ def labels(args: argparse.Namespace) -> int:
 def own_only(store: Store, study: Study, settings: Settings) -> str:
     """The person whose own labels alone may be read here; empty where all may.
 
-    A rater's seat reads its own. So does one of the study's raters at any seat but the designer's, while they may
-    still be swayed.
+    A rater's seat reads its own, a kit its rater's. So does one of the study's raters at any seat but the designer's,
+    while they may still be swayed.
     """
     if settings.seat == "rater":
         return settings.person
+    kit = store.kit()
+    if kit is not None:
+        return kit.rater
     rates = settings.person in study.raters and settings.seat != "designer"
     return settings.person if rates and not store.locked(study) else ""
 

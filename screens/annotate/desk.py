@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from annotators.calibration import Compared, compared, share_right
-from annotators.derived import derived
+from annotators.derived import derived, succeeded
 from lab.errors import LabError
 from lab.labels import Sheet, Spot, answer_to, check_open, undo_of
 from lab.stamp import now, uuid7
@@ -158,10 +158,10 @@ class Desk:
             self.sheet = self.store.record_label(self.study, unit, label)
         return label
 
-    def commit(self) -> HandedIn:
+    def commit(self, detail: dict[str, Any] | None = None) -> HandedIn:
         """Hands the unit in; a calibration unit then shows its gold, and a rater below the bar is held."""
         unit, _ = self._open()
-        self.store.hand_in(self.study, unit, self._acting("commit", unit.id))
+        self.store.hand_in(self.study, unit, self._acting("commit", unit.id, detail))
         self.sheet = self._as_it_stands(unit)
         found = compared(self.sheet)
         if not found:
@@ -184,18 +184,18 @@ class Desk:
             self.act("held", detail={"share": share, "bar": self.study.bar})
         return HandedIn(found, share, held)
 
-    def reopen(self) -> None:
+    def reopen(self, detail: dict[str, Any] | None = None) -> None:
         """Takes a handed-in unit back, where its protocol lets one go back and no gold was shown."""
         unit, sheet = self._open()
         if not sheet.committed:
             return
-        self.store.take_back(self.study, unit, self._acting("reopen", unit.id))
+        self.store.take_back(self.study, unit, self._acting("reopen", unit.id, detail))
         self.sheet = self._as_it_stands(unit)
 
     def derived(self) -> list[tuple[str, str]]:
         """What follows from the answers, by name, once the unit is handed in; not before."""
         unit, sheet = self._open()
-        return derived(self.study, unit, sheet) if sheet.committed else []
+        return derived(self.study, unit, sheet, done=self._done(unit)) if sheet.committed else []
 
     def act(self, kind: ActKind, unit: str = "", detail: dict[str, Any] | None = None) -> None:
         """Keeps something that was done beside answering."""
@@ -217,6 +217,11 @@ class Desk:
         if self.unit is None or self.sheet is None:
             raise LabError("study", "no unit of it is open.")
         return self.unit, self.sheet
+
+    def _done(self, unit: Unit) -> bool | None:
+        """Whether the unit's run succeeded, where a rater may know it and its file tells."""
+        known = unit.runs and "outcome" in self.study.shown and self.store.holds(unit.runs[0])
+        return succeeded(self.store.summary(unit.runs[0]).score) if known else None
 
     def _as_it_stands(self, unit: Unit) -> Sheet:
         """This rater's sheet of a unit, read anew."""
