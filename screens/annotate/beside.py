@@ -37,7 +37,6 @@ class Beside(Vertical):
 
     DEFAULT_CSS = """
     Beside > #sides { height: 1fr; }
-    Beside Side.-active.-of-two > Timeline { border: round $accent; border-title-color: $accent; }
     """
 
     @dataclass
@@ -170,6 +169,7 @@ class Beside(Vertical):
             side.set_class(n == self._active, "-active")
             side.set_class(self._count == 2, "-of-two")
             side.phone.leads = n == self._active
+            side.entitle()
 
     # -- where it is -----------------------------------------------------------------------------------------
 

@@ -73,7 +73,7 @@ class Header(Vertical):
         lines = folded(self.sections, width - 2, 1 if self.screen.has_class("-short") else 2)
         self.line.update(Content("\n").join(lines))
         rows = sum(len(line.wrap(max(1, width - 5))) for line in read(self.sections).split("\n"))
-        self.page.styles.height = min(self.most, rows + 1)
+        self.page.styles.height = min(self.most, rows + 2)
 
 
 class Texts(Horizontal):

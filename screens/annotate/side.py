@@ -29,6 +29,8 @@ Wanted = Literal["", "words", "phone"]
 
 _LOW = 18
 """Rows under which the steps stand beside the words, and not above them."""
+_SPLIT = 60
+"""Columns that they need there."""
 _BROAD = 64
 """Columns from which the phone stands beside the words."""
 _WORDS = 36
@@ -180,7 +182,8 @@ class Side(Footage):
 
     def entitle(self) -> None:
         where = f"{min(self.number + 1, self.steps)}/{self.steps}" if self.timeline.count else ""
-        self.timeline.border_title = f"{self.named}  {where}".strip()
+        mark = "▸ " if self.has_class("-active") and self.has_class("-of-two") else ""
+        self.timeline.border_title = f"{mark}{self.named}  {where}".strip()
 
     def words_of(self, view: View) -> Content:
         """As much of a place as the study shows."""
@@ -208,7 +211,7 @@ class Side(Footage):
         width, height = self.size
         if not width or not height:
             return
-        low = height < _LOW
+        low = height < _LOW and width >= _SPLIT
         both = not low and width >= _BROAD and not self._bare and not self.wants and not self.closely
         phone = not self._bare and (both or self.closely or self.wants == "phone")
         words = not phone or both

@@ -1,0 +1,107 @@
+"""The guide: what is asked now and what each answer means on top, then the guideline, then all other answers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.screen import ModalScreen
+
+from lab.plain import plain
+from lab.study import Field, Option, Protocol
+from screens.page import Page
+from screens.replay.sheet import HEAD, MUTED, Part
+
+
+def guide_of(protocol: Protocol, locale: str, asked: str = "") -> Content:
+    """The guide as text, with the field `asked` before all else; every word of it is shown as it stands."""
+    first = [field for field in protocol.fields if field.id == asked]
+    others = [field for field in protocol.fields if field.id != asked]
+    parts: list[Part] = []
+    for field in first:
+        parts += _field(protocol, locale, field)
+    guide = plain(protocol.guided(locale).strip())
+    if guide:
+        parts += [
+            (f"{plain(protocol.said(locale, 'title', protocol.title), lines=False)}\n", HEAD),
+            (f"{guide}\n\n", ""),
+        ]
+    for field in others:
+        parts += _field(protocol, locale, field)
+    if protocol.source:
+        parts.append((f"After {plain(protocol.source, lines=False)}", MUTED))
+    return Content.assemble(*parts) if parts else Content("This study has no guideline.")
+
+
+def _field(protocol: Protocol, locale: str, field: Field) -> Iterator[Part]:
+    """What a field asks, and each of its answers with its definition and worked cases."""
+    yield f"{plain(protocol.said(locale, field.id, field.ask))}\n", HEAD
+    hint = plain(protocol.said(locale, f"{field.id}.hint", field.hint))
+    if hint:
+        yield f"{hint}\n", MUTED
+    if field.least is not None or field.most is not None:
+        least = "" if field.least is None else f"from {field.least:g} "
+        most = "" if field.most is None else f"to {field.most:g}"
+        yield f"{least}{most}{f' in steps of {field.step:g}' if field.step else ''}\n".lstrip(), MUTED
+    for option in field.options:
+        yield from _option(protocol, locale, field, option)
+    yield "\n", ""
+
+
+def _option(protocol: Protocol, locale: str, field: Field, option: Option) -> Iterator[Part]:
+    key = f"{field.id}.{option.id}"
+    means = plain(protocol.said(locale, f"{key}.means", option.means))
+    yield f"• {plain(protocol.said(locale, key, option.shown), lines=False)}", "bold"
+    yield f"{'  ' if means else ''}{means}\n", ""
+    for case in _cases(protocol, locale, key, option.cases):
+        yield f"    e.g. {plain(case)}\n", MUTED
+
+
+def _cases(protocol: Protocol, locale: str, key: str, cases: Sequence[str]) -> list[str]:
+    """Worked cases in the locale, one a line where they are translated."""
+    translated = protocol.said(locale, f"{key}.cases", "")
+    return [line.strip() for line in translated.splitlines() if line.strip()] if translated else list(cases)
+
+
+class GuideScreen(ModalScreen[None]):
+    """The guide over the sheet; the key that opened it closes it, as Esc and Enter do."""
+
+    DEFAULT_CSS = """
+    GuideScreen { align: center middle; }
+    GuideScreen > Page { width: 90%; max-width: 100; height: 90%; }
+    """
+    BINDING_GROUP_TITLE = "Guide"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("t", "close", "Close", id="annotate.guide", tooltip="Back to the sheet"),
+        Binding("escape,enter", "close", "Close", show=False, id="guide.close", tooltip="Back to the sheet"),
+        Binding("full_stop", "turn(1)", "Read on", show=False, id="annotate.scroll_down", tooltip="A page on"),
+        Binding("comma", "turn(-1)", "Read back", show=False, id="annotate.scroll_up", tooltip="A page back"),
+    ]
+
+    def __init__(self, protocol: Protocol, locale: str, asked: str = "") -> None:
+        super().__init__()
+        self.page = Page(id="guide", classes="pane")
+        self._content = guide_of(protocol, locale, asked)
+        self.page.border_title = plain(protocol.said(locale, "title", protocol.title), lines=False)
+        self.page.border_subtitle = "t or Esc closes"
+
+    def compose(self) -> ComposeResult:
+        yield self.page
+
+    def on_mount(self) -> None:
+        self.page.show(self._content)
+        self.page.focus()
+
+    def action_close(self) -> None:
+        """Back to the sheet."""
+        self.dismiss()
+
+    def action_turn(self, by: int) -> None:
+        """A page on or back."""
+        if by > 0:
+            self.page.action_page_down()
+        else:
+            self.page.action_page_up()
