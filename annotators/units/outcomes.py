@@ -36,6 +36,8 @@ def failures(cases: list[Case]) -> list[Case]:
             )
         if done:
             found.append(case)
+    if cases and not found:
+        raise LabError(f"run {cases[0].id}", "succeeded, and only failed runs are asked about.")
     return found
 
 

@@ -23,27 +23,27 @@ def run_units(
     beyond: float | None = None,
 ) -> list[Unit]:
     """A unit a run, with its targets in that run's task; `LabError` where a run has none of what is asked."""
-    by_id = {case.id: case for case in cases}
     asked = failures(cases) if protocol.only_failed else cases
     if protocol.reference:
         beside = set(references.values())
         asked = [case for case in asked if not case.gold and case.id not in beside]
-    history = [*cases, *(case for case in past if case.id not in by_id)]
-    return [_unit(protocol, case, by_id, references, designs, history, beyond) for case in asked]
+        if not asked:
+            raise LabError(f"study by {protocol.id}", "there is no run but those that others are rated against.")
+    known = {case.id: case for case in (*past, *cases)}
+    return [_unit(protocol, case, known, references, designs, beyond) for case in asked]
 
 
 def _unit(
     protocol: Protocol,
     case: Case,
-    by_id: Mapping[str, Case],
+    known: Mapping[str, Case],
     references: Mapping[str, str],
     designs: Mapping[Subject, Design],
-    history: Sequence[Case],
     beyond: float | None,
 ) -> Unit:
     task = designed(case.task, designs)
-    reference = _reference(case, by_id, references) if protocol.reference else None
-    given = cards(protocol, case, history) if wordless(protocol) else ()
+    reference = _reference(case, known, references) if protocol.reference else None
+    given = cards(protocol, case, [*known.values()]) if wordless(protocol) else ()
     if wordless(protocol):
         check_cards(case, given)
     owner = reference.agent.id if reference is not None and reference.agent.kind == "human" else ""
@@ -60,14 +60,14 @@ def _unit(
     )
 
 
-def _reference(case: Case, by_id: Mapping[str, Case], references: Mapping[str, str]) -> Case:
+def _reference(case: Case, known: Mapping[str, Case], references: Mapping[str, str]) -> Case:
     """The run that this one is rated against: the one that is named, else the demonstration of its task."""
     if case.id in references:
         named = references[case.id]
-        if named not in by_id:
+        if named not in known:
             raise LabError(f"run {case.id}", f"its reference {named} is not among the runs.")
-        return by_id[named]
-    same = [one for one in by_id.values() if one.gold and one.task.id == case.task.id and one.id != case.id]
+        return known[named]
+    same = [one for one in known.values() if one.gold and one.task.id == case.task.id and one.id != case.id]
     if len(same) != 1:
         many = "there is no demonstration" if not same else f"there are {len(same)} demonstrations"
         raise LabError(f"run {case.id}", f"{many} of its task {case.task.id} among the runs.", "Name its reference.")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
@@ -11,6 +11,7 @@ from annotators.gold import read_gold, with_gold
 from annotators.plan import Plan
 from annotators.protocols import protocol as protocol_named
 from annotators.units import Earlier, Terms, units_for
+from annotators.units.cards import person_of
 from lab.case import Case
 from lab.commands.studying_told import Skipped
 from lab.design.revision import Design, Subject, subject_of
@@ -115,6 +116,7 @@ class _Units:
                 self.designs[subject] = frozen.design
         self.personas = _personas(tasks) if self.protocol.unit == "task to play" else {}
         self.references = _references(self.store, self.plan, cases)
+        self.past = _past(self.store, self.protocol, self.references, cases)
         if self.protocol.unit == "task" and not tasks:
             tasks = list({subject_of(case.task): case.task for case in cases}.values())
         if self.protocol.unit not in _EACH or self.plan.items or self.plan.earlier:
@@ -148,6 +150,7 @@ class _Units:
             designs=self.designs,
             personas=self.personas,
             pairs=[(self.store.find(a), self.store.find(b)) for a, b in plan.pairs],
+            past=self.past,
             earlier=_earlier(self.store, plan.earlier) if plan.earlier else None,
             terms=self.terms,
         )
@@ -224,6 +227,16 @@ def _references(store: Store, plan: Plan, cases: Sequence[Case]) -> dict[str, st
         if gold is not None:
             shown[task] = gold
     return {case.id: shown[case.task.id] for case in cases if case.task.id in shown and case.id != shown[case.task.id]}
+
+
+def _past(store: Store, protocol: Protocol, references: Mapping[str, str], cases: Sequence[Case]) -> list[Case]:
+    """Runs that are not asked about and yet needed: those that others are rated against, and what people did before."""
+    if protocol.reference:
+        return list(store.cases(dict.fromkeys(references.values())))
+    if protocol.unit != "run" or {"screens", "actions"} & set(protocol.shows):
+        return []
+    people = {person_of(case) for case in cases} - {""}
+    return [case for case in store.cases() if person_of(case) in people]
 
 
 # -- tasks and lines -------------------------------------------------------------------------------------------
