@@ -312,7 +312,7 @@ class Beside(Vertical):
         if self.drawing and self._side is not None:
             self._side.show_phone()
         for side in self._laid:
-            side.phone.mirror.set_class(self.drawing, "-typing")
+            side.phone.draw_region(self.drawing)
 
     @on(Mirror.Dragged)
     def _dragged(self, message: Mirror.Dragged) -> None:
