@@ -9,8 +9,8 @@ from msgspec.structs import replace as changed
 
 from annotators.assignment import deal as dealt_out
 from annotators.assignment import redealt
+from lab.commands.exporting import SEATS
 from lab.commands.runs import open_store, show_room
-from lab.commands.studying_new import SEATS
 from lab.commands.studying_status import people_of, status_of
 from lab.commands.studying_told import (
     RaterDealt,

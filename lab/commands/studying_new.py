@@ -9,6 +9,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from annotators.plan import Plan, differences, frozen, plan_of, sampled
+from lab.commands.exporting import SEATS
 from lab.commands.runs import open_store
 from lab.commands.studying_sample import Sample, samples
 from lab.commands.studying_told import StudiesFrozen, StudyFrozen, items_of, tell_frozen
@@ -20,7 +21,6 @@ from lab.study import Study, Unit
 from lab.task import Actor
 from store.store import Store
 
-SEATS = ("designer", "developer")
 _HIDDEN = ("people", "models", "method", "outcome", "raters")
 _FLAGS = (
     "runs", "tasks", "items", "name", "title", "protocol", "overlap", "shared", "repeats", "seed", "pilot", "gold",
