@@ -43,13 +43,17 @@ class Place(NamedTuple):
 
 
 class Quizzed(NamedTuple):
-    """How a quiz stands: the questions still to come in this round, in order, the first of them now."""
+    """How a quiz stands: the questions still to come in this round, in order, the first of them now.
+
+    `missed` is the share that was right at the first try of the round before, where that was below the mark.
+    """
 
     round: int
     waiting: tuple[Asked, ...]
     asked: int
-    begun: bool
-    passed: bool
+    begun: bool = False
+    passed: bool = False
+    missed: float | None = None
 
 
 class Part:
@@ -132,6 +136,10 @@ class Part:
             self.store.deal(self.study, [replace(again, at=now())])
         self._act("commit", one, {"interrupted": trace.id})
 
+    def sat(self) -> None:
+        """Keeps that this person sat down."""
+        self._act("sat", None, {})
+
     # -- consent -------------------------------------------------------------------------------------------------
 
     @property
@@ -156,9 +164,10 @@ class Part:
         rows = [act.detail for act in acts if act.act == "quiz" and act.detail.get("persona") == persona.id]
         if any(row.get("passed") for row in rows):
             return Quizzed(0, (), 0, begun=True, passed=True)
+        missed: float | None = None
         last = max((int(row["round"]) for row in rows), default=1)
         if rows and rows[-1].get("passed") is False:
-            last += 1
+            last, missed = last + 1, float(rows[-1]["share"])
         items = quiz(persona, self.others(), self.study.quiz, self.study.seed, last)
         mine = [row for row in rows if row["round"] == last]
         waiting = list(items)
@@ -167,7 +176,7 @@ class Part:
             if place is not None:
                 item = waiting.pop(place)
                 waiting += [] if row["right"] else [item]
-        return Quizzed(last, tuple(waiting), len(items), begun=bool(mine), passed=not items)
+        return Quizzed(last, tuple(waiting), len(items), begun=bool(mine), passed=not items, missed=missed)
 
     def answer_quiz(self, persona: Persona, said: int) -> bool:
         """Keeps the answer to the question that is asked now; whether it was right. The last one tells the result."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar, cast
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -10,6 +10,10 @@ from textual.containers import Vertical
 from textual.screen import ModalScreen, Screen
 from textual.widgets import Footer, Static
 
+if TYPE_CHECKING:
+    from screens.app import LabApp
+
+_NOTHING = "Nothing to do here now. F3 goes back to your run, if one is under way; q quits."
 LEAST = (64, 18)
 """The least columns and rows in which the screens are laid out; less shows one sentence."""
 
@@ -50,6 +54,27 @@ class QuitScreen(ModalScreen[bool]):
 class LobbyScreen(Screen[None]):
     """Where a participant waits before and after a run; nothing of other runs is here."""
 
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter", "on", "Go on", id="lobby.on", tooltip="Back to where you are in the study"),
+    ]
+
     def compose(self) -> ComposeResult:
-        yield Static("Nothing to do here now. F3 goes back to your run, if one is under way; q quits.", id="lobby")
+        yield Static(_NOTHING, id="lobby", markup=False)
         yield Footer(show_command_palette=False)
+
+    def on_screen_resume(self) -> None:
+        """Says where this person is in the study that is open, if one is."""
+        self.query_one("#lobby", Static).update(self._where() or _NOTHING)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        return bool(self._where()) if action == "on" else super().check_action(action, parameters)
+
+    def action_on(self) -> None:
+        cast("LabApp", self.app).action_show("play")
+
+    def _where(self) -> str:
+        from screens.play.play import PlayScreen
+
+        rooms = cast("LabApp", self.app)
+        room = rooms.get_screen_stack("play")[0] if rooms.has_entered("play") else None
+        return room.lobby_words if isinstance(room, PlayScreen) else ""

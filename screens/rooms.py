@@ -196,6 +196,10 @@ class Rooms(TypeAhead):
             raise LabError(name.title(), said, hint)
         self.switch_mode(name)
 
+    def has_entered(self, name: ScreenName) -> bool:
+        """Whether a room was entered already."""
+        return name in self._screen_stacks and bool(self._screen_stacks[name])
+
     def open_home(self) -> None:
         """Shows Home; a run that is live goes on."""
         self.switch_mode("home")
@@ -209,6 +213,10 @@ class Rooms(TypeAhead):
             return Session(self.store, spec, resume)
 
         self._live_door().build(build)
+
+    def open_session(self, make: Callable[[], Session]) -> None:
+        """Shows a run that `make` builds, off the UI thread."""
+        self._live_door().build(make)
 
     def choose_phone(self, serial: str) -> None:
         """Runs that begin from now on are made on this phone."""

@@ -266,7 +266,7 @@ class LiveScreen(DebugRoom):
         elif self.knows and self.session.failure is None:
             app.open_replay(self.session.trace_id)
         else:
-            app.open_home()
+            app.switch_mode(app.came_from.get("live", "home"))
 
     def action_back(self) -> None:
         """From a field to what holds it, from there to no field, from there out of the room; the run goes on."""

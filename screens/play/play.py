@@ -1,32 +1,284 @@
-"""Play: a participant's part in a study: consent, quiz, task after task, a short questionnaire."""
+"""Play: a participant's part in a study: consent, quiz, task after task, a short questionnaire after each."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
+from textual import on
 from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical, VerticalScroll
 from textual.screen import Screen
-from textual.widgets import Footer
+from textual.widgets import Footer, Static
 
+from annotators.quiz import Asked
+from lab.errors import LabError
+from lab.labels import Spot
+from lab.plain import plain
+from lab.playing import Part, Place
 from lab.settings import Settings
-from lab.study import Study
+from lab.study import Label, Study
+from lab.task import Actor
+from screens.annotate.desk import Desk
+from screens.annotate.sheet import SheetPane
+from screens.clock import Clock
+from screens.play.answers import Answers
+from screens.play.pages import Page, consent_page, page_of, quiz_page, where_words, wrong_page
+from screens.play.words import said
 
 if TYPE_CHECKING:
+    from screens.app import LabApp
     from store.store import Store
 
 
-class PlayScreen(Screen[None]):
-    """The room of a participant."""
+class PlayDesk(Desk):
+    """A desk at which every answer is about the run that was just played."""
 
-    def __init__(self, store: Store, settings: Settings) -> None:
+    evidence = ""
+
+    def answer(self, spot: Spot, value: Any = None, **beside: Any) -> Label:
+        return super().answer(spot, value, **{**beside, "evidence": beside.get("evidence") or self.evidence})
+
+
+class PlayScreen(Screen[None]):
+    """The room of a participant: one page after the other; what a page tells follows from the file alone."""
+
+    AUTO_FOCUS = None
+    HELP = """
+    Read the page, then press the digit of an answer, or **Enter** on the marked one. **space** reads a long page on.
+    Everything is kept as you go: you may leave with **q** at any time and go on later at the same place.
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("space,pagedown,full_stop", "scroll(1)", "Read on", id="play.down", tooltip="The page, further down"),
+        Binding("pageup,comma", "scroll(-1)", "Read back", show=False, id="play.up", tooltip="The page, further up"),
+    ]
+
+    def __init__(self, store: Store, settings: Settings, *, clock: Clock | None = None) -> None:
         super().__init__()
         self.store = store
         self.settings = settings
         self.study: Study | None = None
+        self.part: Part | None = None
+        self.here: Place | None = None
+        self._clock = clock or Clock()
+        self._wrong: Asked | None = None
+        self._reading = False
+        """Whether the consent text is read again after it was refused."""
+        self._ready = ""
+        """The persona whose card was read in this sitting."""
 
     def compose(self) -> ComposeResult:
+        yield Static(id="play-title", markup=False)
+        with Vertical(id="play-page", classes="pane"):
+            with VerticalScroll(id="play-text", can_focus=False):
+                yield Static(id="play-body", markup=False)
+            yield Answers(self._clock)
+            yield Static(id="play-said", markup=False)
+        yield SheetPane(clock=self._clock)
         yield Footer(show_command_palette=False)
 
+    def on_mount(self) -> None:
+        self.query_one(SheetPane).display = False
+
+    # -- where the participant is ----------------------------------------------------------------------------
+
     def open(self, study: Study) -> None:
-        """Shows a study where this person left it."""
+        """Shows a study where this person left it; a run that was cut off goes on at once."""
         self.study = study
+        try:
+            self.part = Part(self.store, study, Actor("human", self.settings.person))
+            self.go()
+            self.part.sat()
+        except LabError as error:
+            self._refused(error)
+            return
+        if self.here is not None and self.here.stage == "run":
+            self._to_run()
+
+    def on_screen_resume(self) -> None:
+        """A run may have ended while it was looked at."""
+        if self.part is not None:
+            self.go()
+        self.call_after_refresh(self.query_one(Answers).seen)
+
+    @property
+    def where(self) -> str:
+        """Where the participant is, in a few words; empty where no study is open."""
+        if self.part is None or self.here is None:
+            return ""
+        return where_words(self.part, self.here)
+
+    @property
+    def lobby_words(self) -> str:
+        """What the lobby says of it."""
+        if self.part is None or self.here is None:
+            return ""
+        study = self.part.study
+        title = plain(study.title or study.id, lines=False)
+        return said(study.locale, "lobby", title=title, where=self.where)
+
+    def go(self) -> None:
+        """Shows the page of the place where the participant stands."""
+        assert self.part is not None
+        try:
+            self.here = self.part.where()
+        except LabError as error:
+            self._refused(error)
+            return
+        self._title()
+        sheet = self.query_one(SheetPane)
+        asked = self.here.stage == "questions"
+        if asked and not sheet.display:
+            self._ask(self.here)
+        sheet.display = asked
+        self.query_one("#play-page").display = not asked
+        if not asked:
+            self._lay(self._page(self.part, self.here))
+
+    def _page(self, part: Part, here: Place) -> Page:
+        """The page of a place; reading what is on the way there is no place of its own."""
+        if here.stage == "refused" and self._reading:
+            return consent_page(part)
+        if self._wrong is not None:
+            return wrong_page(part.study.locale, self._wrong)
+        persona = here.play.persona if here.stage == "card" else None
+        if persona is not None and self._ready == persona.id:
+            return quiz_page(part.study.locale, persona, part.quizzed(persona))
+        return page_of(part, here)
+
+    def _lay(self, page: Page) -> None:
+        pane, answers = self.query_one("#play-page"), self.query_one(Answers)
+        pane.border_title = plain(page.title, lines=False)
+        self.query_one("#play-body", Static).update(page.body)
+        self.query_one("#play-text").scroll_home(animate=False)
+        answers.lay(page.lines, marked=page.marked)
+        self._say("")
+        if page.lines:
+            self.set_focus(answers)
+        self.call_after_refresh(self._more)
+
+    def _title(self) -> None:
+        assert self.part is not None
+        study = self.part.study
+        title = f"{study.title or study.id}   {self.part.person.id}   {self.where}"
+        self.query_one("#play-title", Static).update(plain(title, lines=False))
+
+    def _refused(self, error: LabError) -> None:
+        self.here = None
+        self.query_one("#play-page").display = True
+        self.query_one(SheetPane).display = False
+        self._lay(Page(plain(error.title), plain(error.said)))
+
+    def _say(self, words: str) -> None:
+        self.query_one("#play-said", Static).update(words)
+
+    def _more(self) -> None:
+        """Whether the page goes on below what is seen."""
+        text = self.query_one("#play-text")
+        left = self.part is not None and text.max_scroll_y > text.scroll_offset.y
+        words = said(self.part.study.locale, "more") if left and self.part is not None else ""
+        self.query_one("#play-page").border_subtitle = words
+
+    def on_resize(self) -> None:
+        self.call_after_refresh(self._more)
+
+    def action_scroll(self, by: int) -> None:
+        text = self.query_one("#play-text")
+        (text.scroll_page_down if by > 0 else text.scroll_page_up)(animate=False)
+        self.call_after_refresh(self._more)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """The page's keys are not there while the questions are."""
+        if action == "scroll":
+            return self.here is None or self.here.stage != "questions"
+        return super().check_action(action, parameters)
+
+    # -- answering -------------------------------------------------------------------------------------------
+
+    @on(Answers.Early)
+    def _early(self) -> None:
+        if self.part is not None:
+            self._say(said(self.part.study.locale, "early"))
+
+    @on(Answers.Unmarked)
+    def _unmarked(self) -> None:
+        if self.part is not None:
+            self._say(said(self.part.study.locale, "unmarked"))
+
+    @on(Answers.Picked)
+    def _picked(self, message: Answers.Picked) -> None:
+        message.stop()
+        if self.part is None or self.here is None:
+            return
+        try:
+            self._do(self.part, self.here, message.number)
+        except LabError as error:
+            cast("LabApp", self.app).report(error)
+
+    def _do(self, part: Part, here: Place, number: int) -> None:
+        match here.stage:
+            case "consent":
+                self._settle(part, number)
+            case "refused" if self._reading:
+                self._reading = False
+                self._settle(part, number)
+            case "refused":
+                self._reading = True
+            case "card" | "quiz":
+                self._quiz(part, here, number)
+            case "brief" | "run":
+                self._to_run()
+                return
+        self.go()
+
+    def _settle(self, part: Part, number: int) -> None:
+        (part.agree if number == 0 else part.refuse)()
+
+    def _quiz(self, part: Part, here: Place, number: int) -> None:
+        persona = here.play.persona
+        assert persona is not None
+        if self._wrong is not None:
+            self._wrong = None
+        elif here.stage == "card" and self._ready != persona.id:
+            self._ready = persona.id
+        else:
+            item = part.quizzed(persona).waiting[0]
+            self._wrong = None if part.answer_quiz(persona, number) else item
+            if part.quizzed(persona).missed is not None:
+                self._ready = ""  # below the mark: the card is read again
+
+    # -- the run and the questions after it --------------------------------------------------------------------
+
+    def _to_run(self) -> None:
+        """To the run: the one that is under way here, the one that was cut off, or a new one."""
+        app, part, here = cast("LabApp", self.app), self.part, self.here
+        assert part is not None
+        assert here is not None
+        app.came_from["live"] = "play"
+        if app.run_is_live:
+            app.switch_mode("live")
+            return
+        pace, device = self.settings.pace, self.settings.device
+        app.open_session(lambda: part.session(here, pace=pace, device=device))
+
+    def _ask(self, here: Place) -> None:
+        """Opens the sheet of the run that was just played."""
+        assert self.part is not None
+        assert here.assignment is not None
+        desk = PlayDesk(self.store, self.part.study, self.part.person)
+        desk.evidence = self.part.evidence(here)
+        desk.open(here.assignment)
+        sheet = self.query_one(SheetPane)
+        sheet.display = True
+        sheet.border_title = said(self.part.study.locale, "questions")
+        sheet.open(desk)
+
+    @on(SheetPane.HandedIn)
+    def _handed_in(self, message: SheetPane.HandedIn) -> None:
+        message.stop()
+        self.go()
+
+    @on(SheetPane.Wanted)
+    def _wanted(self, message: SheetPane.Wanted) -> None:
+        """There is no guide, region or earlier sheet here."""
+        message.stop()

@@ -1,0 +1,114 @@
+"""What a page of the participant's room can be answered with: each line on a digit, Enter takes the marked one."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import inf
+from typing import ClassVar
+
+from rich.text import Text
+from textual import events
+from textual.binding import Binding, BindingType
+from textual.message import Message
+from textual.widgets import OptionList
+
+from lab.plain import plain
+from screens.clock import Clock
+from screens.live.choices import SLIP
+
+
+class Answers(OptionList, inherit_bindings=False):
+    """Choices below a page. A key that comes before the page was read for a moment picks nothing."""
+
+    HELP = """
+    Each line has a digit: press it, or go there with **↑ ↓** and press **Enter**. **space** reads the page on.
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *(
+            Binding(str(digit), f"pick({digit})", f"Line {digit}", show=False, id=f"play.{digit}", tooltip="Choose it")
+            for digit in range(1, 10)
+        ),
+        Binding("enter", "take", "Choose", id="play.take", tooltip="Choose the marked line"),
+        Binding("down,j", "cursor_down", "Below", show=False, id="play.below", tooltip="The line below"),
+        Binding("up,k", "cursor_up", "Above", show=False, id="play.above", tooltip="The line above"),
+    ]
+    DEFAULT_CSS = """
+    Answers { height: auto; max-height: 60%; border: none; padding: 0; background: transparent; }
+    Answers:focus { border: none; background-tint: transparent; }
+    Answers > .option-list--option { padding: 0 1; }
+    """
+
+    @dataclass
+    class Picked(Message):
+        """A line was chosen, counted from 0."""
+
+        number: int
+
+    @dataclass
+    class Early(Message):
+        """A key came too soon to be meant for this page."""
+
+    @dataclass
+    class Unmarked(Message):
+        """Enter was pressed while no line is marked."""
+
+    def __init__(self, clock: Clock) -> None:
+        super().__init__(id="answers", markup=False)
+        self._clock = clock
+        self._seen_at = inf
+
+    def lay(self, lines: Sequence[str], *, marked: bool) -> None:
+        """Other lines; `marked` where Enter may take the first at once."""
+        self.clear_options()
+        self.add_options([self._line(number, line) for number, line in enumerate(lines, 1)])
+        self.display = bool(lines)
+        self.highlighted = 0 if marked and lines else None
+        self._seen_at = inf
+        self.call_after_refresh(self.seen)
+
+    def _line(self, number: int, words: str) -> Text:
+        return Text.assemble((f"{number}", "bold underline"), f"  {plain(words, lines=False)}")
+
+    def seen(self) -> None:
+        """These lines are painted now, if their screen is the one that is shown."""
+        if self._seen_at == inf and self.screen.is_current:
+            self._seen_at = self._clock.seconds()
+
+    @property
+    def ready(self) -> bool:
+        """Whether a key can be meant for these lines."""
+        return self._clock.seconds() - self._seen_at >= SLIP
+
+    def on_focus(self) -> None:
+        """Coming here marks nothing: nobody agrees to anything by an Enter that was meant for what stood before."""
+
+    def action_pick(self, digit: int) -> None:
+        if digit <= self.option_count:
+            self._pick(digit - 1)
+
+    def action_take(self) -> None:
+        if self.highlighted is None:
+            self.post_message(self.Unmarked())
+        else:
+            self._pick(self.highlighted)
+
+    def _pick(self, number: int) -> None:
+        if not self.ready:
+            self.post_message(self.Early())
+            return
+        self.highlighted = number
+        self.post_message(self.Picked(number))
+
+    def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
+        """A click chose it."""
+        event.stop()
+        self._pick(event.option_index)
+
+    def on_key(self, event: events.Key) -> None:
+        """A digit is a digit in whatever width an input method writes it."""
+        character = event.character or ""
+        if len(character) == 1 and not character.isascii() and (digit := unicodedata.decimal(character, 0)):
+            event.stop()
+            self.action_pick(digit)

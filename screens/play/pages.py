@@ -1,0 +1,130 @@
+"""The pages of the participant's room: what each says, and what it can be answered with."""
+
+from __future__ import annotations
+
+from math import ceil
+from typing import NamedTuple
+
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from annotators.quiz import Asked, bar_of
+from lab.plain import plain
+from lab.playing import Part, Place, Quizzed
+from lab.study import Play
+from lab.task import Persona
+from screens.live.seat import facts
+from screens.play.words import said
+
+
+class Page(NamedTuple):
+    """A title, what is read, and the lines to choose from; `marked` where Enter may take the first at once."""
+
+    title: str
+    body: RenderableType
+    lines: tuple[str, ...] = ()
+    marked: bool = True
+
+
+def page_of(part: Part, here: Place) -> Page:
+    """The page of a place; the sheet and the run have screens of their own."""
+    locale = part.study.locale
+    match here.stage:
+        case "consent":
+            return consent_page(part)
+        case "refused":
+            return Page(said(locale, "refused"), Text(said(locale, "refused.says")), (said(locale, "reread"),))
+        case "card":
+            return card_page(part, here)
+        case "quiz":
+            persona = _persona(here)
+            return quiz_page(locale, persona, part.quizzed(persona))
+        case "brief":
+            return brief_page(locale, here.play)
+        case "run":
+            return Page(said(locale, "run"), Text(said(locale, "run.says")), (said(locale, "to run"),))
+        case "done":
+            return Page(said(locale, "done"), _lines(said(locale, "done.says", count=here.of), _code(part)))
+        case _:
+            code = part.person.id
+            return Page(said(locale, "nothing"), _lines(said(locale, "nothing.says", code=code), _code(part)))
+
+
+def consent_page(part: Part) -> Page:
+    """The text, and that it may be taken back."""
+    locale = part.study.locale
+    body = _lines(plain(part.consent).strip(), _code(part))
+    return Page(said(locale, "consent"), body, (said(locale, "agree"), said(locale, "refuse")), marked=False)
+
+
+def card_page(part: Part, here: Place) -> Page:
+    """Who is played: every fact, and how many questions come."""
+    locale, persona = part.study.locale, _persona(here)
+    name, stands = plain(persona.name, lines=False), part.quizzed(persona)
+    if stands.missed is None:
+        head = said(locale, "card.says", name=name, count=stands.asked)
+    else:
+        needed = ceil(bar_of(part.study.bar) * stands.asked)
+        right = round(stands.missed * stands.asked)
+        head = said(locale, "card.again", name=name, right=right, count=stands.asked, needed=needed)
+    body = Group(Text(head + "\n"), facts(persona.facts))
+    return Page(said(locale, "card"), body, (said(locale, "ready"),))
+
+
+def quiz_page(locale: str, persona: Persona, stands: Quizzed) -> Page:
+    """One question, from memory."""
+    item = stands.waiting[0]
+    body = Text(said(locale, "quiz.ask", name=plain(persona.name, lines=False)) + "\n\n")
+    body.append(_place(item), style="bold")
+    body.append("\n\n" + said(locale, "quiz.left", left=len(stands.waiting)), style="dim not bold")
+    return Page(said(locale, "quiz"), body, tuple(plain(option, lines=False) for option in item.options), marked=False)
+
+
+def wrong_page(locale: str, item: Asked) -> Page:
+    """What would have been right."""
+    body = Text(_place(item) + "\n\n", style="bold")
+    body.append(said(locale, "wrong.says") + "\n", style="not bold")
+    body.append(plain(item.answer))
+    body.append("\n\n" + said(locale, "wrong.again"), style="dim not bold")
+    return Page(said(locale, "wrong"), body, (said(locale, "go on"),))
+
+
+def brief_page(locale: str, play: Play) -> Page:
+    """What the participant sees and does in the next task; never its name, nor what would be right."""
+    task, persona = play.task, play.persona
+    name = plain(persona.name, lines=False) if persona is not None else ""
+    body = Text(said(locale, "brief.who", name=name) if name else said(locale, "brief.nobody"))
+    if task.instruction:
+        body.append("\n\n" + said(locale, "brief.asked") + "\n")
+        body.append(plain(task.instruction), style="bold")
+    else:
+        body.append("\n\n" + said(locale, "brief.unasked"))
+    body.append("\n\n" + said(locale, "brief.mirror" if play.mirror else "brief.no mirror"))
+    body.append("\n\n" + said(locale, "brief.do"))
+    return Page(said(locale, "brief"), body, (said(locale, "begin"),))
+
+
+def where_words(part: Part, here: Place) -> str:
+    """Where a participant is, in a few words."""
+    stage = said(part.study.locale, here.stage)
+    if not here.number or here.stage in ("card", "quiz"):
+        return stage
+    return f"{said(part.study.locale, 'task of', number=here.number, of=here.of)} · {stage}"
+
+
+def _persona(here: Place) -> Persona:
+    persona = here.play.persona
+    assert persona is not None
+    return persona
+
+
+def _place(item: Asked) -> str:
+    return " · ".join(plain(word, lines=False) for word in item.place)
+
+
+def _code(part: Part) -> str:
+    return said(part.study.locale, "code", code=part.person.id)
+
+
+def _lines(*parts: str) -> Text:
+    return Text("\n\n".join(parts))

@@ -1,0 +1,335 @@
+"""A participant's whole part by keys: consent, quiz, two runs with a question and a proposal, and what follows."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+from textual.screen import Screen as TextualScreen
+from textual.widgets import Static
+
+from annotators.quiz import Asked, quiz
+from lab.labels import current
+from lab.playing import Part
+from lab.plays import played
+from lab.settings import Settings
+from lab.study import Study
+from lab.task import Actor
+from lab.trace import Answered
+from lab.turn import Question
+from screens.annotate.sheet import SheetPane
+from screens.app import LabApp
+from screens.frame import LobbyScreen
+from screens.live.live import LiveScreen
+from screens.live.reply import DecisionRow, OpenQuestion
+from screens.play.answers import Answers
+from screens.play.play import PlayScreen
+from screens.rooms import Opening
+from store.store import Store
+from tests.plays import COFFEE, LUNCH, frozen, unit
+
+Until = Callable[..., Awaitable[None]]
+
+
+class Stage(LabApp):
+    """The real app in a participant's seat; `painted` is every line of every frame, `visited` the frames' screens."""
+
+    def __init__(self, store: Store, study: Study, person: str = "P1") -> None:
+        settings = Settings(seat="participant", person=person, pace=0.0, bell=False)
+        super().__init__(store, settings, Opening("play", study=study))
+        self.study = study
+        self.painted: set[str] = set()
+
+    def _display(self, screen: TextualScreen[Any], renderable: Any) -> None:
+        if renderable is not None and screen.is_attached:
+            self.painted.update(strip.text for strip in screen._compositor.render_strips())
+        super()._display(screen, renderable)
+
+    @property
+    def room(self) -> PlayScreen:
+        room = self.get_screen_stack("play")[0]
+        assert isinstance(room, PlayScreen)
+        return room
+
+    @property
+    def part(self) -> Part:
+        assert self.room.part is not None
+        return self.room.part
+
+    @property
+    def stage(self) -> str:
+        return self.room.here.stage if self.room.here is not None else ""
+
+    @property
+    def heading(self) -> str:
+        return str(self.room.query_one("#play-page").border_title)
+
+    @property
+    def body(self) -> str:
+        return str(self.room.query_one("#play-body", Static).render())
+
+    def asks(self, item: Asked) -> bool:
+        """Whether this question is the one that is read."""
+        return self.heading == "What do you remember?" and " · ".join(item.place) in self.body
+
+    @property
+    def answers(self) -> Answers:
+        return self.room.query_one(Answers)
+
+    @property
+    def readable(self) -> bool:
+        """Whether a page stands there and was seen."""
+        return self.screen is self.room and self.answers.ready
+
+    @property
+    def asked(self) -> bool:
+        """Whether a question of the agent's stands open and was seen."""
+        if not isinstance(self.screen, LiveScreen):
+            return False
+        return self.screen.query_one(OpenQuestion).has_class("-open") and self.screen.query_one(DecisionRow).ready
+
+    @property
+    def open_question(self) -> Question | None:
+        return self.screen.query_one(OpenQuestion).question if isinstance(self.screen, LiveScreen) else None
+
+    @property
+    def over(self) -> bool:
+        return isinstance(self.screen, LiveScreen) and self.screen._ended is not None
+
+    @property
+    def sheet(self) -> SheetPane:
+        return self.room.query_one(SheetPane)
+
+
+async def consent(app: Stage, pilot: Any, until: Until) -> None:
+    await until(pilot, lambda: app.readable and app.stage == "consent")
+    await pilot.press("1")
+
+
+async def answer_quiz(app: Stage, pilot: Any, until: Until, *, wrong_first: bool = False) -> None:
+    """Reads the card and answers every question."""
+    await until(pilot, lambda: app.readable and app.stage == "card")
+    await pilot.press("enter")
+    persona = app.room.here.play.persona  # type: ignore[union-attr]
+    assert persona is not None
+    left = app.study.quiz
+    while left:
+        item = app.part.quizzed(persona).waiting[0]
+        await until(pilot, lambda item=item: app.readable and app.asks(item))
+        if wrong_first:
+            await pilot.press(str((item.right + 1) % len(item.options) + 1))
+            await until(pilot, lambda: app.readable and app.heading == "Not quite")
+            assert item.answer.split()[0] in app.body
+            await pilot.press("enter")
+            wrong_first = False
+            continue
+        await pilot.press(str(item.right + 1))
+        left -= 1
+        await until(pilot, lambda left=left: len(app.part.quizzed(persona).waiting) == left)
+    await until(pilot, lambda: app.stage == "brief")
+
+
+async def run(app: Stage, pilot: Any, until: Until, *, text: str = "mild please", decision: str = "1") -> None:
+    """Begins the task, answers whatever is asked, and goes on after the end."""
+    await until(pilot, lambda: app.readable and app.stage == "brief")
+    await pilot.press("enter")
+    while True:
+        await until(pilot, lambda: app.asked or app.over)
+        if app.over:
+            break
+        question = app.open_question
+        assert question is not None
+        if question.kind == "propose":
+            await pilot.press(decision)
+        else:
+            await pilot.press(*("space" if key == " " else key for key in text), "enter")
+        await until(pilot, lambda now=question: app.over or app.open_question is not now)
+    await pilot.press("enter")
+    await until(pilot, lambda: app.stage == "questions" and app.screen is app.room and app.sheet.display)
+
+
+async def answer_sheet(app: Stage, pilot: Any, until: Until, keys: str = "452") -> None:
+    """Three ratings, no remark, handed in."""
+    for number, key in enumerate(keys, 1):
+        await pilot.press(key)
+        await until(pilot, lambda count=number: len(current(app.store.labels(app.study))) % 3 == count % 3)
+    sheet = app.sheet
+    while sheet.item is not None:
+        before = sheet.item
+        await pilot.press("down")
+        await until(pilot, lambda item=before: sheet.item is not item)
+    await pilot.press("enter")
+    await until(pilot, lambda: app.stage != "questions" or app.room.here.number > 1)  # type: ignore[union-attr]
+
+
+async def test_two_participants_play_their_part_by_keys_alone(store: Store, until: Until) -> None:
+    study = frozen(store, [unit(LUNCH), unit(COFFEE, mirror=False)])
+    for person, decision in (("P1", "1"), ("P2", "2")):
+        app = Stage(store, study, person)
+        async with app.run_test(size=(120, 40)) as pilot:
+            await consent(app, pilot, until)
+            await answer_quiz(app, pilot, until, wrong_first=person == "P2")
+            await run(app, pilot, until, decision=decision)
+            await answer_sheet(app, pilot, until)
+            await run(app, pilot, until, decision=decision)
+            await answer_sheet(app, pilot, until)
+            await until(pilot, lambda app=app: app.stage == "done")
+            assert any(f"Your code is {person}" in line for line in app.painted)
+    found = played(store, study)
+    assert [(one.task, one.condition, one.by.id, one.status) for one in found] == [
+        (COFFEE, "person, no mirror", "P1", "completed"), (COFFEE, "person, no mirror", "P2", "completed"),
+        (LUNCH, "person", "P1", "completed"), (LUNCH, "person", "P2", "completed"),
+    ]  # fmt: skip
+    for one in found:
+        trace = store.trace(one.trace)
+        assert trace.user == Actor("human", one.by.id)
+        assert trace.conditions.seat == "participant"
+        assert trace.conditions.mirror == (one.task == LUNCH)
+    decisions = {one.by.id: _decisions(store, one.trace) for one in found if one.task == COFFEE}
+    assert decisions == {"P1": ["accept"], "P2": ["reject"]}
+    labels = list(current(store.labels(study)))
+    assert len(labels) == 2 * 2 * 3
+    runs = {one.trace for one in found}
+    assert {str(label.evidence).partition("@")[0] for label in labels} == runs
+    acts = store.acts(study)
+    assert len({act.detail["sha"] for act in acts if act.act == "consent"}) == 1
+    tries = {(act.rater.id, act.detail["try"]) for act in acts if act.act == "quiz"}
+    assert tries == {("P1", 1), ("P2", 1), ("P2", 2)}
+
+
+def _decisions(store: Store, run: str) -> list[str | None]:
+    replies = [event.reply for event in store.events(run) if isinstance(event, Answered)]
+    assert all(reply.shown_at and reply.sent_at for reply in replies)
+    return [reply.decision for reply in replies if reply.decision]
+
+
+async def test_what_a_participant_must_not_see_is_painted_nowhere(store: Store, until: Until) -> None:
+    study = frozen(store, [unit(LUNCH), unit(COFFEE)])
+    app = Stage(store, study)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await consent(app, pilot, until)
+        await answer_quiz(app, pilot, until)
+        await run(app, pilot, until)
+        await pilot.press("f2")
+        await until(pilot, lambda: isinstance(app.screen, LobbyScreen))
+        await until(pilot, lambda: any("Who drinks what: task 1 of 2" in line for line in app.painted))
+        await pilot.press("enter")
+        await until(pilot, lambda: app.screen is app.room)
+        await answer_sheet(app, pilot, until)
+        await run(app, pilot, until)
+        await answer_sheet(app, pilot, until)
+        await until(pilot, lambda: app.stage == "done")
+    painted = "\n".join(app.painted)
+    thoughts = {
+        step.proposed.thought
+        for one in played(store, study)
+        for step in store.trace(one.trace).steps
+        if len(step.proposed.thought) > 12
+    }
+    hidden = {LUNCH, COFFEE, "Ten to nine at the institute", "P2", "score", "pass", *thoughts}
+    for one in (LUNCH, COFFEE):
+        play = unit(one).play
+        assert play is not None
+        hidden |= {check.name for check in play.task.checks} | {node.name for node in play.task.tdg.nodes}
+        hidden |= {step.do for step in play.task.golden}
+    assert thoughts
+    found = {word for word in hidden if word and word in painted}
+    assert not found
+    for word in ("Ines Varga", "glad of your coffee", "P1", "Thank you"):
+        assert word in painted, word  # the search finds what was painted
+
+
+async def test_who_does_not_agree_is_let_go_kindly_and_may_come_back(store: Store, until: Until) -> None:
+    study = frozen(store, [unit(LUNCH)])
+    app = Stage(store, study)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await until(pilot, lambda: app.readable and app.stage == "consent")
+        await pilot.press("enter")  # nothing is marked: an Enter agrees to nothing
+        await until(pilot, lambda: "Nothing is marked" in str(app.room.query_one("#play-said", Static).render()))
+        await pilot.press("2")
+        await until(pilot, lambda: app.readable and app.stage == "refused")
+        assert [act.act for act in store.acts(study)] == ["sat", "left"]
+        assert "thank you" in app.body
+        await pilot.press("enter")
+        await until(pilot, lambda: app.readable and app.heading == "Before you begin")
+        await pilot.press("1")
+        await until(pilot, lambda: app.stage == "card")
+    again = Stage(store, study)
+    async with again.run_test(size=(80, 24)) as pilot:
+        await until(pilot, lambda: again.readable and again.stage == "card")
+
+
+async def test_a_key_that_came_before_the_page_was_read_agrees_to_nothing(store: Store, until: Until) -> None:
+    study = frozen(store, [unit(LUNCH)])
+    app = Stage(store, study)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await until(pilot, lambda: app.stage == "consent" and app.screen is app.room)
+        app.answers._seen_at = app.answers._clock.seconds() + 100
+        await pilot.press("1")
+        await until(pilot, lambda: "before this was read" in str(app.room.query_one("#play-said", Static).render()))
+        assert not [act for act in store.acts(study) if act.act == "consent"]
+
+
+async def test_below_the_mark_the_card_is_read_again(store: Store, until: Until) -> None:
+    study = frozen(store, [unit(LUNCH)], bar=0.9)
+    app = Stage(store, study)
+    persona = unit(LUNCH).play.persona  # type: ignore[union-attr]
+    assert persona is not None
+    async with app.run_test(size=(120, 40)) as pilot:
+        await consent(app, pilot, until)
+        await until(pilot, lambda: app.readable and app.stage == "card")
+        await pilot.press("enter")
+        first = quiz(persona, app.part.others(), 3, study.seed, 1)
+        await until(pilot, lambda: app.readable and app.heading == "What do you remember?")
+        await pilot.press(str((first[0].right + 1) % len(first[0].options) + 1))
+        await until(pilot, lambda: app.readable and app.heading == "Not quite")
+        await pilot.press("enter")
+        for item in (*first[1:], first[0]):
+            await until(pilot, lambda item=item: app.readable and app.asks(item))
+            await pilot.press(str(item.right + 1))
+        await until(pilot, lambda: app.readable and app.heading == "Who you are")
+        assert any("2 of 3 were right at the first try; 3 are needed" in line for line in app.painted)
+        await answer_quiz(app, pilot, until)
+    rows = [act.detail for act in store.acts(study) if act.act == "quiz"]
+    assert [row["passed"] for row in rows if "passed" in row] == [False, True]
+    assert {row["round"] for row in rows} == {1, 2}
+
+
+@pytest.mark.parametrize("at", ["quiz", "questions"])
+async def test_reopening_lands_at_the_exact_place(store: Store, until: Until, at: str) -> None:
+    study = frozen(store, [unit(LUNCH)])
+    app = Stage(store, study)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await consent(app, pilot, until)
+        if at == "questions":
+            await answer_quiz(app, pilot, until)
+            await run(app, pilot, until)
+            await pilot.press("4")
+            await until(pilot, lambda: len(list(store.labels(study))) == 1)
+        else:
+            await until(pilot, lambda: app.readable and app.stage == "card")
+            await pilot.press("enter")
+            await until(pilot, lambda: app.readable and app.heading == "What do you remember?")
+            persona = app.room.here.play.persona  # type: ignore[union-attr]
+            assert persona is not None
+            before = app.part.quizzed(persona)
+            await pilot.press(str(before.waiting[0].right + 1))
+            await until(pilot, lambda: len(app.part.quizzed(persona).waiting) == 2)
+    again = Stage(store, study)
+    async with again.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: again.stage == at)
+        if at == "questions":
+            await until(pilot, lambda: again.sheet.item is not None and again.sheet.item.field.id == "effort")
+        else:
+            await until(pilot, lambda: again.heading == "What do you remember?")
+            assert again.part.quizzed(persona).waiting[0].id == before.waiting[1].id
+
+
+async def test_a_withdrawn_person_and_one_without_tasks_are_told(store: Store, until: Until) -> None:
+    study = frozen(store, [unit(LUNCH)], ("P1",))
+    app = Stage(store, study, "P9")
+    async with app.run_test(size=(80, 24)) as pilot:
+        await consent(app, pilot, until)
+        await until(pilot, lambda: app.stage == "nothing")
+        await until(pilot, lambda: any("No task of this study is for P9" in line for line in app.painted))
