@@ -229,10 +229,12 @@ def schemas() -> dict[str, Any]:
     from lab.commands.attempts import BatchResult
     from lab.commands.comparing import Comparison
     from lab.commands.devices import DeviceLine
+    from lab.commands.kits import KitMade, KitTaken
     from lab.commands.label_rows import LabelRow
     from lab.commands.labels_told import LabelDone, LabelList, PilotTold
     from lab.commands.listing import RunTable
     from lab.commands.metrics_told import Measured
+    from lab.commands.protocols import ProtocolLine, ProtocolShown
     from lab.commands.reviews_told import (
         Exported,
         PrivacyDone,
@@ -254,6 +256,7 @@ def schemas() -> dict[str, Any]:
     )
     from lab.commands.withdrawing import Withdrawn
     from lab.settings import Settings
+    from lab.study import Protocol
     from simulators.scripted import Script
 
     return {
@@ -294,6 +297,9 @@ def schemas() -> dict[str, Any]:
         "author-list": list[DesignLine],
         "author-out": DesignWritten,
         "design": Parts,
+        "protocol": Protocol,
+        "protocols": list[ProtocolLine],
+        "protocols-show": ProtocolShown,
         "tasks": list[TaskLine],
         "personas": list[PersonaLine],
         "where": Places,
@@ -311,6 +317,8 @@ def schemas() -> dict[str, Any]:
         "study-lock": StudyLocked,
         "study-replace": RaterReplaced,
         "study-release": RaterReleased,
+        "study-kit": KitMade,
+        "study-take": KitTaken,
         "error": Refused,
     }
 

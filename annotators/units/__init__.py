@@ -60,11 +60,12 @@ def units_for(
 ) -> list[Unit]:
     """Every unit that a protocol asks of these runs, tasks or lines, in their order; ids follow from what they are of.
 
-    `lines` are a JSON-lines file's values, each with where it stands (`read_lines`); `references` name for a run (id)
-    the run it is rated against (without them: the demonstration of its task among `cases` and `past`); `designs` are frozen designs,
-    which stand in place of a run's own task's; `personas` are those that tasks and runs name; `pairs` are ids of runs
-    (without them: all of one task by different agents); `past` are further runs, not asked about: references, and
-    runs of the same people, whose intents are shown where they came before. Raises `LabError` naming the run, task or line that has nothing to ask.
+    `lines` are a JSON-lines file's values, each with where it stands (`read_lines`). `references` name for a run (id)
+    the run it is rated against (without them: the demonstration of its task). `designs` are frozen designs, which stand
+    in place of a run's own task's. `personas` are those that tasks and runs name. `pairs` are ids of runs (without
+    them: all of one task by different agents). `past` are further runs, not asked about: references, and runs of the
+    same people, whose intents are shown where they came before. Raises `LabError` naming the run, task or line that
+    has nothing to ask.
     """
     _once([case.id for case in cases], "run")
     named, before = _named(cases, personas), _named(past, personas)

@@ -4,15 +4,26 @@ from __future__ import annotations
 
 import argparse
 
+from lab.options import kits
 from lab.options.common import Commands, command, json, share
 
 
 def add(commands: Commands) -> None:
     """Adds them."""
+    _protocols(commands)
     _study(commands)
     _label(commands)
     _labels(commands)
     _withdraw(commands)
+
+
+def _protocols(commands: Commands) -> None:
+    protocols = command(
+        commands, "protocols", "lab.commands.protocols:list_protocols", "what raters can be asked; or check a file"
+    )
+    protocols.add_argument("name", nargs="?", metavar="NAME", help="one whole, by its name; or a YAML file of yours")
+    protocols.add_argument("--locale", default="en", metavar="LOCALE", help="the language: en, zh (default: en)")
+    json(protocols)
 
 
 def _study(commands: Commands) -> None:
@@ -38,6 +49,7 @@ def _study(commands: Commands) -> None:
     release = _of_a_study(verbs, "release", "let a rater go on who was held after the pilot")
     release.add_argument("rater", metavar="R1", help="who was held")
     json(release)
+    kits.add(verbs)
 
 
 def _of_a_study(verbs: Commands, name: str, help: str) -> argparse.ArgumentParser:
