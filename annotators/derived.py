@@ -179,12 +179,10 @@ def information_units(unit: Unit) -> list[InformationUnit]:
 
 def rubric_score(unit: Unit, sheet: Sheet) -> float | None:
     """The weighted mean of all criteria, 0 to 1; None where one has no number."""
-    criteria = unit.task.rubric.criteria if unit.task is not None else ()
-    weights = {one.id: one.weight for one in criteria}
     field = next((one for one in sheet.protocol.fields if one.per == "target" and one.kind == "interval"), None)
     if field is None or not unit.targets:
         return None
-    rated = [(sheet.value(Spot(one.id, field.id)), weights.get(one.id, 1.0)) for one in unit.targets]
+    rated = [(sheet.value(Spot(one.id, field.id)), one.weight) for one in unit.targets]
     whole = sum(weight for _, weight in rated)
     if not whole or any(not isinstance(value, int | float) for value, _ in rated):
         return None

@@ -143,7 +143,8 @@ class Target(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
     """One thing inside a unit that is labelled by itself: a node, an information unit, a branch, a criterion, a step.
 
     `kind` is its type, for tables (fixed | flexible, explicit | implicit); `step` (from 0) where it is a step;
-    `options` are a branch's own ways, in place of the field's; `requires` are targets it depends on.
+    `options` are a branch's own ways, in place of the field's; `requires` are targets it depends on; `weight` is a
+    criterion's, relative to the others'.
     """
 
     id: str
@@ -153,6 +154,7 @@ class Target(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
     step: int | None = None
     options: tuple[str, ...] = ()
     requires: tuple[str, ...] = ()
+    weight: float = 1.0
 
 
 class Given(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):

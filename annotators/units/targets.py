@@ -36,7 +36,7 @@ def targets_of(protocol: Protocol, case: Case, task: Task) -> tuple[Target, ...]
         case "branches":
             found, lacks = [*_branches(case, task)], "decision points"
         case "criteria":
-            found, lacks = [Target(one.id, one.ask) for one in task.rubric.criteria], "rubric"
+            found, lacks = [Target(one.id, one.ask, weight=one.weight) for one in task.rubric.criteria], "rubric"
         case "steps":
             return _steps(protocol, case)
         case _:

@@ -23,7 +23,7 @@ from annotators.protocols import protocol
 from lab.case import Case
 from lab.labels import Sheet
 from lab.study import Act, Field, Gold, Label, Protocol, Study, Target, Unit
-from lab.task import Actor, Branch, Criterion, InformationUnit, Rubric, Task, Tdg
+from lab.task import Actor, Branch, InformationUnit, Task, Tdg
 from tests.annotators.test_pspa import ALL, HALF, TASK, chain, node, numbers, run
 from tests.annotators.test_tdg import every_path, graphs
 from tests.studies import R1, label, study, unit
@@ -225,12 +225,10 @@ def test_the_rate_is_told_only_where_the_outcome_is_known() -> None:
 
 # -- criteria, branches, rules ---------------------------------------------------------------------------------
 
-WORTH = Rubric((Criterion("a", "A?", 3), Criterion("b", "B?", 1)))
-
 
 def test_a_rubrics_score_is_weighted_and_wants_every_criterion() -> None:
     rubric = protocol("rubric")
-    of = unit(targets=(Target("a", "A"), Target("b", "B")), task=Task("t", "general", rubric=WORTH))
+    of = unit(targets=(Target("a", "A", weight=3), Target("b", "B")))
     found = sheet(rubric, of, {"a": 1.0, "b": 0.0}, field="score")
     assert rubric_score(of, found) == 0.75
     assert derived(plan(rubric), of, found) == [("score", "0.75")]
