@@ -41,7 +41,10 @@ def pinned(
     found: list[Section] = []
     for run, name in names:
         begun = started.get(run)
-        told = task_sections(begun.task, shows) + persona_sections(begun.persona) if begun is not None else []
+        asked = task_sections(begun.task, shows) if begun is not None else []
+        who = persona_sections(begun.persona) if begun is not None else []
+        # A reply is checked against the person's facts: they come first there.
+        told = who + asked if study.protocol.unit == "question" else asked + who
         _add(found, told, name if len(names) == 2 else "")
     if unit.task is not None:
         _add(found, task_sections(unit.task, shows), "the task")

@@ -24,6 +24,10 @@ PROACTIVE = "None: in this run nothing was asked for. The agent saw the time, th
 """Stands for the instruction of a proactive run; its title does not, because it may say what the right offer is."""
 
 
+_SHORT = 40
+"""Characters of an item up to which a list needs no blank lines between its items."""
+
+
 class Section(NamedTuple):
     """A heading, what stands under it, and the same in a few words for a line in which it is folded."""
 
@@ -99,8 +103,9 @@ def outcome_sections(ended: Ended | None, shows: Collection[Show], side: str = "
 def given_section(given: Given, title: str = "") -> Section:
     """A text or a list that the unit itself lays out."""
     parts: list[Part] = [(f"{plain(given.text)}\n", "")] if given.text else []
+    gap = "\n\n" if any(len(item) > _SHORT for item in given.items) else "\n"
     parts += [
-        part for n, item in enumerate(given.items, 1) for part in ((f"{n:>2}  ", MUTED), (f"{plain(item)}\n", ""))
+        part for n, item in enumerate(given.items, 1) for part in ((f"{n:>2}  ", MUTED), (f"{plain(item)}{gap}", ""))
     ]
     brief = given.text or f"{len(given.items)} items"
     return Section(plain(title or given.title, lines=False), tuple(parts), one_line(brief))
@@ -110,8 +115,8 @@ def read(sections: Sequence[Section]) -> Content:
     """All of them to be read, one below the other."""
     parts: list[Part] = []
     for section in sections:
-        parts += [(f"{section.title}\n", HEAD), *section.body, ("\n", "")]
-    return Content.assemble(*parts)
+        parts += [("\n" if parts else "", ""), (f"{section.title}\n", HEAD), *section.body]
+    return Content.assemble(*parts).rstrip("\n")
 
 
 def folded(sections: Sequence[Section], width: int, rows: int = 1) -> list[Content]:
@@ -136,9 +141,9 @@ def folded(sections: Sequence[Section], width: int, rows: int = 1) -> list[Conte
 def place_words(view: View, shows: Collection[Show], *, after: bool) -> Content:
     """All that is shown of a place in words: what was thought, done and said, and what the screen says."""
     if isinstance(view.event, Ended):
-        told = read(outcome_sections(view.event, shows)) if {"outcome", "reason"} & set(shows) else Content("")
-        parts = Content.assemble(("The run is over here.\n\n", "bold"))
-        return Content.assemble(parts, told, _screen(view.before, shows, "On the last screen"))
+        told = outcome_sections(view.event, shows)
+        over = Content.assemble(("The run is over here.\n\n", "bold"), read(told), "\n\n" if told else "")
+        return Content.assemble(over, _screen(view.before, shows, "On the last screen"))
     after = after and view.after is not None
     seen = view.after if after and view.after is not None else view.before
     title = "On the screen after it" if after else "On the screen before it"
@@ -147,7 +152,7 @@ def place_words(view: View, shows: Collection[Show], *, after: bool) -> Content:
 
 def _event_words(event: Step | Asked, shows: Collection[Show]) -> Content:
     if "actions" in shows:
-        return sheet.step_sheet(event)
+        return sheet.step_sheet(event, thought_last=True)
     said = [part for title, text in _said(event) if text for part in ((f"{title}\n", HEAD), (f"{text}\n\n", ""))]
     return Content.assemble(*said, ("" if said else "What was done is not shown.\n\n", MUTED))
 

@@ -46,16 +46,21 @@ def goal_of(started: Started) -> str:
     return f"{plain(task.title or task.id)} (proactive: no instruction; the agent decides by itself)"
 
 
-def step_sheet(step: Step | Asked, *, slip: bool = False) -> Content:
-    """All that was thought, done and said in one step, or up to the question that a run stands at."""
+def step_sheet(step: Step | Asked, *, slip: bool = False, thought_last: bool = False) -> Content:
+    """All that was thought, done and said in one step, or up to the question that a run stands at.
+
+    With `thought_last` what was done and said stands above what was thought, which may be long.
+    """
     parts: list[Part] = []
     action = step.proposed.action
     if step.proposed.instruction:
         parts += _section("Instruction", [(plain(step.proposed.instruction), "bold")])
     if slip:
         parts += _section("Flagged", [("a slip of the hand", "bold $text-warning")])
-    if step.proposed.thought.strip():
-        parts += _section("Thought", [(plain(step.proposed.thought.strip()), "")])
+    thought = plain(step.proposed.thought.strip())
+    thoughts = _section("Thought", [(thought, "")]) if thought else []
+    if not thought_last:
+        parts += thoughts
     who = _by(step.proposed.by, "  by ")
     if action.kind != "ask_user" or step.question is None:
         parts += _section(f"Action{who}", _action(action, step.before.tree))
@@ -64,13 +69,16 @@ def step_sheet(step: Step | Asked, *, slip: bool = False) -> Content:
     if step.question is not None:
         parts += _section(f"Question{who}", _question(step.question))
     if isinstance(step, Asked):
-        return Content.assemble(*parts, *_section("Reply", [("none yet: the run stands here", MUTED)]))
+        parts += _section("Reply", [("none yet: the run stands here", MUTED)])
+        return Content.assemble(*parts, *(thoughts if thought_last else []))
     if step.reply is not None:
         parts += _section(f"Reply{_by(step.reply.by, ' of ')}", _reply(step.reply))
     elif step.question is not None:
         parts += _section("Reply", [("none was recorded", MUTED)])
     if step.error:
         parts += _section("Failed", [(plain(step.error), BAD)])
+    if thought_last:
+        parts += thoughts
     parts += _facts(step)
     return Content.assemble(*parts)
 
