@@ -36,8 +36,8 @@ class Plan(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_default
     `overlap` is how many people rate a run (`all`: every rater), `shared` the share of runs to which that applies,
     `repeats` the share that one person rates twice. `pilot` runs come first and go to all; with `main`, the paper's
     number of others, a smaller sample keeps their proportion. `gold` is a JSON-lines file of what is right, and why;
-    `bar` the share right by which one passes. `only` leaves out runs that succeeded, or that failed. `reference` is
-    the run beside which others are rated, `gold` for each task's demonstration. `conditions` are those of plays.
+    `bar` the share right by which one passes. `only` leaves out runs that are not so. `reference` is the run beside
+    which others are rated, or one for each (default: its task's demonstration). `conditions` are those of plays.
     `consent` is a text by locale, or a file. File names are relative to the plan's own folder.
     """
 

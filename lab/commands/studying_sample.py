@@ -11,19 +11,18 @@ from annotators.gold import read_gold, with_gold
 from annotators.plan import Plan
 from annotators.protocols import protocol as protocol_named
 from annotators.units import Earlier, Terms, units_for
-from annotators.units.cards import person_of
+from annotators.units.cards import person_of, wordless
+from annotators.units.lines import read_lines
+from annotators.units.outcomes import failed
 from lab.case import Case
 from lab.commands.studying_told import Skipped
 from lab.design.revision import Design, Subject, subject_of
 from lab.errors import LabError
 from lab.study import Protocol, Unit
 from lab.task import Persona, Task
-from lab.wire import read_file, read_json
 from store.store import Store
 
 T = TypeVar("T")
-GOOD = 0.99
-"""A run has succeeded from this score on. Source: KnowU-Bench, `utils.py`."""
 _FILTER = re.compile(r"-?[A-Za-z_]+(:|<=|>=|!=|<|>|=)")
 _EACH = ("run", "step", "question", "task", "task to play")
 """Kinds of units of which each comes of one run or task, so that one with nothing to ask is left out by itself."""
@@ -107,37 +106,64 @@ class _Units:
         self.protocol = protocol
         self.skipped = skipped
         self.designs: dict[Subject, Design] = {}
+        self.personas: dict[str, Persona] = {}
+        self.references: dict[str, str] = {}
+        self.past: list[Case] = []
         self.terms = Terms(plan.conditions, plan.agent, plan.phone_seed, plan.vary, plan.steps, plan.seed, plan.beyond)
 
     def of(self, cases: Sequence[Case], tasks: Sequence[Task]) -> list[Unit]:
-        asked = dict.fromkeys(map(subject_of, [*(case.task for case in cases), *tasks]))
-        for subject in asked:
-            if frozen := self.store.frozen_design(subject):
-                self.designs[subject] = frozen.design
-        self.personas = _personas(tasks) if self.protocol.unit == "task to play" else {}
-        self.references = _references(self.store, self.plan, cases)
-        self.past = _past(self.store, self.protocol, self.references, cases)
-        if self.protocol.unit == "task" and not tasks:
-            tasks = list({subject_of(case.task): case.task for case in cases}.values())
-        if self.protocol.unit not in _EACH or self.plan.items or self.plan.earlier:
-            return self._all(cases, tasks)
-        if self.protocol.unit in ("task", "task to play"):
-            return self._each(tasks, lambda task: self._all((), (task,)), lambda task: task.id)
-        return self._each(cases, lambda case: self._all((case,), ()), lambda case: case.id)
+        """Every unit that these come to."""
+        self._look_up(cases, tasks)
+        if self.protocol.only_failed:
+            cases = [case for case in cases if self._may_have_failed(case)]
+        unit = self.protocol.unit
+        if unit == "task" and not tasks:
+            tasks = [*{case.task.id: case.task for case in reversed(cases)}.values()]
+        if unit not in _EACH or self.plan.items or self.plan.earlier:
+            units = self._all(cases, tasks)
+        elif unit in ("task", "task to play"):
+            units = self._each(tasks, lambda some: self._all((), some), lambda task: task.id)
+        else:
+            units = self._each(cases, lambda some: self._all(some, ()), lambda case: case.id)
+        return [unit for unit in units if self._has_owner(unit)]
 
     def told(self, cases: Sequence[Case]) -> list[str]:
         """What people are told of where these units come from."""
         designed = sum(subject_of(case.task) in self.designs for case in cases)
         return [f"{designed:,} of the runs by their tasks' frozen designs"] if designed else []
 
-    def _each(self, things: Iterable[T], make: Callable[[T], list[Unit]], id_of: Callable[[T], str]) -> list[Unit]:
-        units: list[Unit] = []
-        for thing in things:
-            try:
-                units += make(thing)
-            except LabError as error:
-                self.skipped.append(Skipped(id_of(thing), error.message))
-        return units
+    def _look_up(self, cases: Sequence[Case], tasks: Sequence[Task]) -> None:
+        for subject in dict.fromkeys(map(subject_of, [*(case.task for case in cases), *tasks])):
+            if frozen := self.store.frozen_design(subject):
+                self.designs[subject] = frozen.design
+        self.personas = _personas([*tasks, *(case.task for case in cases if case.persona is None)])
+        self.references = _references(self.store, self.plan, cases)
+        self.past = _past(self.store, self.protocol, self.references, cases)
+
+    def _may_have_failed(self, case: Case) -> bool:
+        if failed(case) is not False:
+            return True
+        self.skipped.append(Skipped(case.id, "succeeded, and only failed runs are asked about."))
+        return False
+
+    def _has_owner(self, unit: Unit) -> bool:
+        if not unit.owner or unit.owner in self.plan.raters:
+            return True
+        self.skipped.append(Skipped(unit.id, f"its owner {unit.owner} is none of the raters."))
+        return False
+
+    def _each(
+        self, things: Sequence[T], make: Callable[[Sequence[T]], list[Unit]], id_of: Callable[[T], str]
+    ) -> list[Unit]:
+        """Units of all of these but those that are refused, which halving finds."""
+        try:
+            return make(things) if things else []
+        except LabError as error:
+            if len(things) == 1:
+                self.skipped.append(Skipped(id_of(things[0]), error.message))
+                return []
+        half = len(things) // 2
+        return [*self._each(things[:half], make, id_of), *self._each(things[half:], make, id_of)]
 
     def _all(self, cases: Sequence[Case], tasks: Sequence[Task]) -> list[Unit]:
         plan = self.plan
@@ -145,7 +171,7 @@ class _Units:
             self.protocol,
             cases,
             tasks=tasks,
-            lines=_lines(Path(plan.items)) if plan.items else (),
+            lines=read_lines(Path(plan.items)) if plan.items else (),
             references=self.references,
             designs=self.designs,
             personas=self.personas,
@@ -205,41 +231,38 @@ def _unfit(case: Case, plan: Plan, *, named: bool) -> str:
         return "not ended"
     if case.parent and not named:
         return "forked from another run"
-    if plan.only == "failed" and case.score is not None and case.score >= GOOD:
-        return "succeeded, where failed runs are asked about"
-    if plan.only == "succeeded" and (case.score is None or case.score < GOOD):
-        return "did not succeed"
+    if plan.only in ("failed", "succeeded") and failed(case) is not (plan.only == "failed"):
+        return f"is not known to have {plan.only}"
     if plan.only == "demonstrations" and not case.gold:
         return "no demonstration"
     return ""
 
 
 def _references(store: Store, plan: Plan, cases: Sequence[Case]) -> dict[str, str]:
-    """For each run the one beside which it is rated: as told, or its task's demonstration."""
+    """For each run the one beside which it is rated, where that is told; else it is its task's demonstration."""
     if isinstance(plan.reference, dict):
         return {store.find(run): store.find(beside) for run, beside in plan.reference.items()}
-    if plan.reference != "gold":
-        beside = store.find(plan.reference) if plan.reference else ""
-        return {case.id: beside for case in cases if beside and case.id != beside}
-    shown: dict[str, str] = {}
-    for task in dict.fromkeys(case.task.id for case in cases):
-        gold = next((case.id for case in store.cases(reversed(store.runs_of(task))) if case.gold), None)
-        if gold is not None:
-            shown[task] = gold
-    return {case.id: shown[case.task.id] for case in cases if case.task.id in shown and case.id != shown[case.task.id]}
+    beside = store.find(plan.reference) if plan.reference else ""
+    return {case.id: beside for case in cases if beside and case.id != beside}
 
 
 def _past(store: Store, protocol: Protocol, references: Mapping[str, str], cases: Sequence[Case]) -> list[Case]:
-    """Runs that are not asked about and yet needed: those that others are rated against, and what people did before."""
+    """Runs that are not asked about and yet needed: those that others are rated beside, and what people did before."""
+    asked = {case.id for case in cases}
     if protocol.reference:
-        return list(store.cases(dict.fromkeys(references.values())))
-    if protocol.unit != "run" or {"screens", "actions"} & set(protocol.shows):
+        tasks = dict.fromkeys(case.task.id for case in cases if case.id not in references)
+        of_tasks = dict.fromkeys(id for task in tasks for id in store.runs_of(task))
+        demonstrations = [case for case in store.cases(id for id in of_tasks if id not in asked) if case.gold]
+        there = asked | {case.id for case in demonstrations}
+        named = dict.fromkeys(id for id in references.values() if id not in there)
+        return [*demonstrations, *store.cases(named)]
+    if protocol.unit != "run" or not wordless(protocol):
         return []
     people = {person_of(case) for case in cases} - {""}
-    return [case for case in store.cases() if person_of(case) in people]
+    return [case for case in store.cases() if case.id not in asked and person_of(case) in people]
 
 
-# -- tasks and lines -------------------------------------------------------------------------------------------
+# -- tasks ---------------------------------------------------------------------------------------------
 
 
 def _tasks(plan: Plan, skipped: list[Skipped]) -> list[Task]:
@@ -254,17 +277,14 @@ def _tasks(plan: Plan, skipped: list[Skipped]) -> list[Task]:
 
 
 def _personas(tasks: Iterable[Task]) -> dict[str, Persona]:
+    """The built-in personas, and those in files, that tasks name."""
     from simulators import library
 
-    return {task.persona: library.persona(task.persona, task.log) for task in tasks if task.persona}
-
-
-def _lines(path: Path) -> list[tuple[str, object]]:
-    what = f"items file {path}"
-    lines = enumerate(read_file(path, what).splitlines(), 1)
-    found = [(f"{what}, line {n}", read_json(line, f"{what}, line {n}").value) for n, line in lines if line.strip()]
-    if not found:
-        raise LabError(what, "holds no line")
+    found: dict[str, Persona] = {}
+    for task in tasks:
+        name = task.persona
+        if name and name not in found and (name in library.personas() or Path(name).exists()):
+            found[name] = library.persona(name, task.log)
     return found
 
 

@@ -83,7 +83,7 @@ def _new(verbs: Commands) -> None:
     new.add_argument("--show", nargs="+", metavar="PART", help="what is shown besides, as rubric or persona")
     new.add_argument("--reveal", nargs="+", metavar="WHAT", help="what is not hidden: outcome, method, ...")
     new.add_argument(
-        "--reference", metavar="ID|gold", help="the run beside which others are rated; gold: the task's own"
+        "--reference", metavar="ID", help="the run beside which others are rated (default: their task's demonstration)"
     )
     new.add_argument(
         "--conditions", nargs="+", metavar="WHO", help="of plays: person, 'person, no mirror', model, script"
