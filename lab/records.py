@@ -90,6 +90,28 @@ class Tombstone(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
     v: int = 1
 
 
+class Kit(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """What marks a file as a kit: all of a study's version that one rater may see, and nothing else.
+
+    `sha` is the whole study's, as it stands where the kit came from. `runs` went out with it, and so many rows of
+    each kind; `digest` is the hash of all that, so that what was changed since can be told from what was added.
+    """
+
+    id: str
+    study: str
+    version: int
+    sha: str
+    rater: str
+    at: str
+    digest: str
+    units: int
+    assignments: int
+    labels: int
+    acts: int
+    runs: tuple[str, ...] = ()
+    v: int = 1
+
+
 class Imported(NamedTuple):
     """What a reader yields for one run: its events, the bytes they refer to, the source's own verdicts.
 

@@ -28,21 +28,21 @@ def pack(path: Path, out: Path, *, images: bool, embed: bool = False) -> None:
         raise LabError(named(out), "is there already; nothing was packed.", "Name a new file.")
     part = out.with_name(f".{out.name}.part-{os.getpid()}")
     try:
-        _remove(part)
+        removed(part)
         with told(out):
             if images:
                 _copy_all(path, part, embed=embed)
             else:
                 _copy_without_images(path, part)
-        _keep(part)
+        kept_on_disk(part)
         part.rename(out)
     except OSError as error:
         raise LabError(named(out), f"cannot be written ({error.strerror}).") from error
     finally:
-        _remove(part)
+        removed(part)
 
 
-def _remove(part: Path) -> None:
+def removed(part: Path) -> None:
     """Takes away a copy that is not whole, and what SQLite leaves beside it where the disk is full."""
     for ending in ("", "-journal", "-wal", "-shm"):
         file = part.with_name(part.name + ending)
@@ -96,7 +96,7 @@ def _copy_without_images(path: Path, part: Path) -> None:
         copy.close()
 
 
-def _keep(path: Path) -> None:
+def kept_on_disk(path: Path) -> None:
     """Waits until the bytes of `path` are on the disk."""
     with path.open("rb") as file:
         os.fsync(file.fileno())

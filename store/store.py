@@ -22,6 +22,7 @@ from store.cases import Cases
 from store.connect import connect, named, prepare, told
 from store.designs import Designs
 from store.erasing import Erasing
+from store.kits import Kits
 from store.labels import Labels
 from store.links import Links
 from store.reviews import Reviews
@@ -51,7 +52,7 @@ _RUNS = {
 }
 
 
-class Store(Cases, Designs, Reviews, Links, Tabling, Studies, Labels, Erasing):
+class Store(Cases, Designs, Reviews, Links, Tabling, Studies, Labels, Kits, Erasing):
     """A hitlab file. Every verb is safe on any thread; what a writing verb returned from is on the disk."""
 
     def __init__(self, path: Path, *, readonly: bool = False) -> None:

@@ -115,8 +115,7 @@ class Studies:
                 f"is not in {self.path}.",
                 "`hitlab study status` lists them.",
             )
-        study: Study = decode(found[0][0], Study, f"study {id} in the file", newest=VERSION)
-        return study
+        return _study(found[0][0])
 
     def versions(self, id: str) -> list[int]:
         """The versions of a study that are here, the oldest first."""
@@ -217,7 +216,8 @@ def check_no_kit(db: sqlite3.Connection, but: str = "") -> None:
 def insert_study(db: sqlite3.Connection, study: Study, sha: str = "") -> None:
     """A study's row, within the caller's transaction; `sha` where its plan is told only in part."""
     body = encode(study).decode()
-    db.execute(_STUDY, (*key_of(study), storable(study.title), sha or study.sha, storable(study.at), body))
+    kept = _study(body)  # a 0 where a number may be broken is read again as 0.0, and hashed as that ever after
+    db.execute(_STUDY, (*key_of(study), storable(study.title), sha or kept.sha, storable(study.at), body))
 
 
 def insert_units(db: sqlite3.Connection, study: Study, units: Iterable[tuple[int, Unit]]) -> None:
@@ -243,6 +243,10 @@ def insert_assignments(
             )  # fmt: skip
 
     return db.executemany(_ASSIGNMENT, rows()).rowcount
+
+
+def _study(body: str) -> Study:
+    return decode(body, Study, "a study in the file", newest=VERSION)
 
 
 def _unit(body: str) -> Unit:

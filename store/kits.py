@@ -1,0 +1,210 @@
+"""Kits: a hitlab file of its own with what one rater of a study may see, and nothing that they may not.
+
+Runs go through `lab.blind`, units lose the designers' words, and of people only this rater's own rows are there. Gold
+of the rater's own calibration units stands in it, for the program shows it; so does a task to be played, which the
+phone is set up by and scored with.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sqlite3
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from msgspec.structs import replace
+
+from lab.blind import blinded, blinded_unit
+from lab.errors import LabError
+from lab.records import Imported, Kit
+from lab.stamp import now, uuid7
+from lab.study import Act, ActKind, Assignment, Label, Study, Unit
+from lab.trace import Ended
+from lab.wire import decode, encode, storable
+from store import rows
+from store.connect import connect, named, told
+from store.derived import counted_at_the_end
+from store.labels import insert_act, insert_label
+from store.pack import kept_on_disk, removed
+from store.schema import migrate
+from store.studies import insert_assignments, insert_study, insert_units
+
+if TYPE_CHECKING:
+    from store.store import Store
+
+OWN: frozenset[ActKind] = frozenset({
+    "sat", "rose", "idle", "break", "opened", "looked", "picture", "guide", "commit", "reopen", "gold", "held",
+    "released", "consent", "quiz", "played", "interrupted", "dealt",
+})  # fmt: skip
+"""What a rater does, or is told, themselves; the rest is said of a study, and may name others."""
+
+
+class Kits:
+    """The verbs of `Store` that are about kits."""
+
+    def _rows_in(self, table: str, sql: str, *values: Any) -> list[Any]:
+        raise NotImplementedError
+
+    def kit(self) -> Kit | None:
+        """What kit this file is; None where it is none."""
+        found = self._rows_in("kit", "SELECT body FROM kit")
+        return decode(found[0][0], Kit, "the kit's mark in the file", newest=1) if found else None
+
+
+def make_kit(store: Store, study: Study, rater: str, out: Path) -> Kit:
+    """Writes a rater's kit to the new file `out`, which appears whole or not at all.
+
+    Raises `LabError` where the file is there already, nothing is dealt to the rater, they have withdrawn, one of their
+    plays is under way, or the study is locked.
+    """
+    if out.exists() or out.is_symlink():
+        raise LabError(named(out), "is there already; no kit was made.", "Name a new file.")
+    part = out.with_name(f".{out.name}.part-{os.getpid()}")
+    try:
+        removed(part)
+        with _as_of_now(store), told(out):
+            kit = _write(store, store.study(study.id, study.version), rater, part)
+        kept_on_disk(part)
+        part.rename(out)
+    except OSError as error:
+        raise LabError(named(out), f"cannot be written ({error.strerror}).") from error
+    finally:
+        removed(part)
+    return kit
+
+
+@contextmanager
+def _as_of_now(store: Store) -> Iterator[None]:
+    """All reading within sees the file as it was at one moment, whoever writes meanwhile."""
+    db = store._connection()
+    db.execute("BEGIN")
+    try:
+        yield
+    finally:
+        db.execute("ROLLBACK")
+
+
+def _write(store: Store, study: Study, rater: str, part: Path) -> Kit:
+    dealt = store.assignments(study, rater)
+    _check(store, study, rater, dealt)
+    labels = [label for label in store.labels(study, rater=rater) if label.rater.kind == "human"]
+    acts = [act for act in store.acts(study, rater) if act.rater.kind == "human" and act.act in OWN]
+    _check_plays(store, study, rater, acts)
+    units = list(_units(store, study, rater, dealt))
+    runs = tuple(dict.fromkeys(run for _, unit in units for run in unit.runs if store.holds(run)))
+    kit = Kit(
+        uuid7(), study.id, study.version, study.sha, rater, now(), "",
+        len(units), len(dealt), len(labels), len(acts), runs,
+    )  # fmt: skip
+    db = connect(part)
+    try:
+        migrate(db)
+        db.execute("BEGIN")
+        insert_study(db, told_to(study, rater), study.sha)
+        insert_units(db, study, units)
+        with counted_at_the_end(db):
+            insert_assignments(db, study, dealt)
+        _insert_said(db, labels, acts)
+        for run in runs:
+            rows.insert_run(db, _blinded_run(store, study, run))
+        kit = replace(kit, digest=digest(db.execute, kit))
+        db.execute("INSERT INTO kit VALUES (NULL, ?, ?, ?)", (kit.id, storable(rater), encode(kit).decode()))
+        db.execute("COMMIT")
+    finally:
+        if db.in_transaction:
+            db.execute("ROLLBACK")
+        db.close()
+    return kit
+
+
+def _check(store: Store, study: Study, rater: str, dealt: list[Assignment]) -> None:
+    what = f"study {study.name}"
+    if store.kit() is not None:
+        raise LabError(what, "is a kit itself here.", "Kits are made where the study came from.")
+    if store.withdrew(rater):
+        raise LabError(what, f"{rater} has withdrawn.")
+    if not dealt:
+        raise LabError(what, f"nothing is dealt to {rater}.", "`hitlab study status` says who has what.")
+    if store.locked(study):
+        raise LabError(what, "is locked; nothing in it changes any more.")
+
+
+def _check_plays(store: Store, study: Study, rater: str, acts: Iterable[Act]) -> None:
+    """A run is made in one file: the same play begun in two would be two runs of one id."""
+    gone = {act.detail.get("run") for act in acts if act.act == "interrupted"}
+    for run in {str(act.detail.get("run", "")) for act in acts if act.act == "played"} - gone:
+        if not _over(store, run):
+            raise LabError(
+                f"study {study.name}", f"{rater} has run {run} under way here.", "End it, then make the kit."
+            )
+
+
+def _over(store: Store, run: str) -> bool:
+    if not store.holds(run):
+        return False
+    return isinstance(list(store.events(run, after=store.last_seq(run) - 1))[-1], Ended)
+
+
+def told_to(study: Study, rater: str) -> Study:
+    """A plan as one of its raters may read it."""
+    hidden = "raters" in study.blind
+    return replace(study, raters=(rater,) if hidden else study.raters, note="", seed=0, by=None)
+
+
+def _units(store: Store, study: Study, rater: str, dealt: Iterable[Assignment]) -> Iterator[tuple[int, Unit]]:
+    """A rater's units at their places in the study, as they may see them."""
+    pilot = {one.unit for one in dealt if one.stage == "pilot"}
+    wanted = {one.unit for one in dealt}
+    for position, unit in enumerate(store.units(study)):
+        if unit.id in wanted:
+            yield position, unit_told_to(study, unit, rater, gold=unit.id in pilot)
+
+
+def unit_told_to(study: Study, unit: Unit, rater: str, *, gold: bool) -> Unit:
+    """A unit as a rater may read it, who can open the file with any tool."""
+    return replace(
+        blinded_unit(unit, study.shown),
+        gold=unit.gold if gold else (),
+        mechanical=(),
+        owner=unit.owner if unit.owner == rater else "",
+    )
+
+
+def _insert_said(db: sqlite3.Connection, labels: Iterable[Label], acts: Iterable[Act]) -> None:
+    for label in labels:
+        insert_label(db, label)
+    for act in acts:
+        insert_act(db, act)
+
+
+def _blinded_run(store: Store, study: Study, run: str) -> Imported:
+    """A run without what is hidden, and the pictures that are still referred to."""
+    events = [blinded(event, study.shown) for event in store.events(run)]
+    wanted = sorted({sha256 for event in events for sha256 in rows.referred(event)})
+    found = {sha256: blob for sha256 in wanted if (blob := store.blob(sha256)) is not None}
+    return Imported(events, found, [])
+
+
+_SENT = (
+    ("SELECT body FROM study", ""),
+    ("SELECT position || ' ' || id || ' ' || body FROM unit ORDER BY position", ""),
+    ("SELECT body FROM assignment ORDER BY n LIMIT ?", "assignments"),
+    ("SELECT body FROM label ORDER BY n LIMIT ?", "labels"),
+    ("SELECT body FROM act ORDER BY n LIMIT ?", "acts"),
+)
+
+
+def digest(execute: Callable[..., Iterable[Any]], kit: Kit) -> str:
+    """The hash of all that went out in a kit, whatever was added since."""
+    whole = hashlib.sha256()
+    for sql, count in _SENT:
+        for (body,) in execute(sql, (getattr(kit, count),) if count else ()):
+            whole.update(body.encode() + b"\n")
+    for run in kit.runs:
+        for seq, body in execute("SELECT seq, body FROM event WHERE trace = ? ORDER BY seq", (run,)):
+            whole.update(f"{run} {seq} {body}\n".encode())
+    whole.update(encode(replace(kit, digest="")))
+    return whole.hexdigest()
