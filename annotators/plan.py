@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from annotators.assignment import check_raters, portion, shuffled
 from annotators.presets import HERE, presets
 from annotators.protocols import protocols as built_in
+from annotators.units.tasks import CONDITIONS
 from lab.errors import LabError
 from lab.settings import check_code
 from lab.study import Blind, Protocol, Show, Study, Unit, sample_sha
@@ -182,6 +183,9 @@ def check_plan(plan: Plan, what: str) -> None:
     for statistic in plan.statistics:
         if statistic not in STATISTICS:
             raise LabError(what, f"field statistics: {statistic!r} is none of {', '.join(STATISTICS)}")
+    for condition in plan.conditions:
+        if condition not in CONDITIONS:
+            raise LabError(what, f"field conditions: {condition!r} is none of {'; '.join(CONDITIONS)}")
     overlap_of(plan, what)
 
 

@@ -227,7 +227,8 @@ def replace(args: argparse.Namespace) -> int:
     if args.json:
         print_json(told)
     else:
-        say(f"{args.rater} has left {study.name}; the {told.stays:,} handed in stay")
+        stays = f"; what they handed in stays ({told.stays:,})" if told.stays else ""
+        say(f"{args.rater} has left {study.name}{stays}")
         say(f"{count:,} dealt to {args.by}; next: hitlab study open {study.id} --as {args.by}")
     return 0
 

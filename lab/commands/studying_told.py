@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import msgspec
 
+from annotators.assignment import portion
 from lab.output import say
 from lab.study import Protocol, Study, StudyLine
 from lab.tables import print_table
@@ -194,11 +195,8 @@ def _tell_new(one: StudyFrozen) -> None:
     beside = f" ({main:,}, {', '.join(parts)})" if parts else ""
     items = f", {one.items:,} items" if one.items != one.units else ""
     say(f"of        {one.units:,} {WORDS[one.unit] if one.units != 1 else one.unit}{beside}{items}")
-    each = (
-        f"each by {one.overlap}"
-        if one.shared == 1
-        else f"{one.shared * 100:g} % of them by {one.overlap}, the rest by one"
-    )
+    several = portion(one.shared, main)
+    each = f"each by {one.overlap}" if one.shared == 1 else f"{several:,} by {one.overlap}, the rest by one"
     again = f", {one.repeats * 100:g} % twice" if one.repeats else ""
     say(f"by        {', '.join(one.raters)}; {each}{again}")
     for line in one.told:

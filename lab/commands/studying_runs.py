@@ -1,0 +1,114 @@
+"""The runs and tasks that a study's plan names, and those that its units need besides."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+from annotators.plan import Plan
+from annotators.units.cards import person_of, wordless
+from annotators.units.outcomes import failed
+from lab.case import Case
+from lab.commands.studying_told import Skipped
+from lab.errors import LabError
+from lab.study import Protocol
+from lab.task import Persona, Task
+from store.store import Store
+
+_FILTER = re.compile(r"-?[A-Za-z_]+(:|<=|>=|!=|<|>|=)")
+"""A word of a filter, which no id is."""
+
+
+def cases_of(store: Store, plan: Plan, skipped: list[Skipped]) -> list[Case]:
+    """The runs that a plan names, the oldest first; those that cannot be rated are noted."""
+    words = [word for word in plan.runs if word != "all"]
+    filters = [word for word in words if _FILTER.match(word)]
+    ids = [word for word in words if not _FILTER.match(word)]
+    if ids and (filters or len(words) < len(plan.runs)):
+        raise LabError(f"study {plan.name}", "field runs: names runs and a filter; it is one or the other", code=2)
+    wanted = list(dict.fromkeys(map(store.find, ids))) if ids else _fitting(store, plan, filters)
+    wanted = list(dict.fromkeys([*wanted, *(store.find(id) for pair in plan.pairs for id in pair)]))
+    found = []
+    for case in store.cases(wanted):
+        why = _unfit(case, plan, named=bool(ids))
+        if why:
+            skipped.append(Skipped(case.id, why))
+        else:
+            found.append(case)
+    return found
+
+
+def _fitting(store: Store, plan: Plan, filters: Sequence[str]) -> list[str]:
+    if not plan.runs:
+        return []
+    from screens.runs.rows import cost_of, entry
+    from screens.runs.sought import read
+
+    try:
+        sought = read(" ".join(filters))
+    except LabError as error:
+        raise LabError(f"study {plan.name}", f"field runs: {error.message}", error.hint, code=2) from error
+    entries = [entry(row) for row in reversed(store.run_rows(-1))]
+    costs = {case.id: cost_of(case) for case in store.cases([it.run.id for it in entries])} if sought.costly else {}
+    return [it.run.id for it in entries if sought.fits(it, costs)]
+
+
+def _unfit(case: Case, plan: Plan, *, named: bool) -> str:
+    """Why a run cannot be in the study; empty where it can."""
+    if case.status == "open":
+        return "not ended"
+    if case.parent and not named:
+        return "forked from another run"
+    if plan.only in ("failed", "succeeded") and failed(case) is not (plan.only == "failed"):
+        return f"is not known to have {plan.only}"
+    if plan.only == "demonstrations" and not case.gold:
+        return "no demonstration"
+    return ""
+
+
+def references_of(store: Store, plan: Plan, cases: Sequence[Case]) -> dict[str, str]:
+    """For each run the one beside which it is rated, where that is told; else it is its task's demonstration."""
+    if isinstance(plan.reference, dict):
+        return {store.find(run): store.find(beside) for run, beside in plan.reference.items()}
+    beside = store.find(plan.reference) if plan.reference else ""
+    return {case.id: beside for case in cases if beside and case.id != beside}
+
+
+def past_of(store: Store, protocol: Protocol, references: Mapping[str, str], cases: Sequence[Case]) -> list[Case]:
+    """Runs that are not asked about and yet needed: those that others are rated beside, and what people did before."""
+    asked = {case.id for case in cases}
+    if protocol.reference:
+        tasks = dict.fromkeys(case.task.id for case in cases if case.id not in references)
+        of_tasks = dict.fromkeys(id for task in tasks for id in store.runs_of(task))
+        demonstrations = [case for case in store.cases(id for id in of_tasks if id not in asked) if case.gold]
+        there = asked | {case.id for case in demonstrations}
+        named = dict.fromkeys(id for id in references.values() if id not in there)
+        return [*demonstrations, *store.cases(named)]
+    if protocol.unit != "run" or not wordless(protocol):
+        return []
+    people = {person_of(case) for case in cases} - {""}
+    return [case for case in store.cases() if case.id not in asked and person_of(case) in people]
+
+
+def tasks_of(plan: Plan) -> list[Task]:
+    from simulators import library
+
+    names = list(library.tasks()) if "all" in plan.tasks else plan.tasks
+    found = [library.task(name) for name in dict.fromkeys(names)]
+    twice = next((task.id for task in found if sum(other.id == task.id for other in found) > 1), None)
+    if twice is not None:
+        raise LabError(f"study {plan.name}", f"field tasks: two of them are {twice!r}")
+    return found
+
+
+def personas_of(tasks: Iterable[Task]) -> dict[str, Persona]:
+    """The built-in personas, and those in files, that tasks name."""
+    from simulators import library
+
+    found: dict[str, Persona] = {}
+    for task in tasks:
+        name = task.persona
+        if name and name not in found and (name in library.personas() or Path(name).exists()):
+            found[name] = library.persona(name, task.log)
+    return found
