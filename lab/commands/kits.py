@@ -8,8 +8,8 @@ from pathlib import Path
 import msgspec
 
 from lab.commands.exporting import SEATS
-from lab.commands.labelling import study_of
 from lab.commands.runs import open_store
+from lab.commands.studying import study_named
 from lab.errors import LabError
 from lab.output import print_json, say
 from lab.settings import Settings, check_code, load
@@ -54,7 +54,7 @@ def kit(args: argparse.Namespace) -> int:
 
     out = Path(args.out)
     with open_store(settings, create=False, readonly=True) as store:
-        made = make_kit(store, study_of(store, args.study), args.rater, out)
+        made = make_kit(store, study_named(store, args.study), args.rater, out)
     told = KitMade(
         str(out), made.study, made.version, made.rater,
         made.units, len(made.runs), made.labels, made.acts, out.stat().st_size,

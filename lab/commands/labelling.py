@@ -15,6 +15,7 @@ from lab.commands.label_rows import MOST, rows_of
 from lab.commands.label_taking import Rater, Taking, check_rater
 from lab.commands.labels_told import LabelDone, done_words, tell_list, tell_pilot
 from lab.commands.runs import open_store
+from lab.commands.studying import study_named
 from lab.errors import LabError
 from lab.output import print_json, say, warn
 from lab.settings import Settings, load
@@ -30,7 +31,7 @@ def label(args: argparse.Namespace) -> int:
     settings = _settings(args, "label")
     rater, config = _rater(args, settings)
     with open_store(settings, create=False) as store:
-        study = study_of(store, args.study)
+        study = study_named(store, args.study)
         name = "standard input" if args.file == "-" else Path(args.file).name
         taking = Taking(store, study, rater, name)
         if rater.id:
@@ -144,7 +145,7 @@ def labels(args: argparse.Namespace) -> int:
     if args.pilot and (args.csv or args.history or args.acts or args.unit):
         raise LabError("labels", "--pilot goes with --json and --rater alone.", code=2)
     with open_store(settings, create=False, readonly=True) as store:
-        study = study_of(store, args.study)
+        study = study_named(store, args.study)
         only = own_only(store, study, settings)
         if only and args.rater not in (None, only):
             raise LabError("labels", f"{only} sees only their own, until the study is locked.")
@@ -173,14 +174,6 @@ def own_only(store: Store, study: Study, settings: Settings) -> str:
         return kit.rater
     rates = settings.person in study.raters and settings.seat != "designer"
     return settings.person if rates and not store.locked(study) else ""
-
-
-def study_of(store: Store, name: str) -> Study:
-    """A study by its id, in its newest version, or in that of ID@VERSION."""
-    id, _, version = name.rpartition("@")
-    if id and version.isascii() and version.isdigit():
-        return store.study(id, int(version))
-    return store.study(name)
 
 
 def _settings(args: argparse.Namespace, what: str) -> Settings:

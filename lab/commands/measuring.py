@@ -12,6 +12,7 @@ from annotators.metrics.measured import measured
 from lab.case import Case
 from lab.commands.metrics_told import Measured, TermsTold, explain, print_csv, tell
 from lab.commands.runs import open_store
+from lab.commands.settling import study_marks
 from lab.errors import LabError
 from lab.output import print_json
 from lab.settings import Settings, load
@@ -29,11 +30,17 @@ def metrics(args: argparse.Namespace) -> int:
     settings = load(db=getattr(args, "db", None))
     if settings.seat not in SEATS:
         raise LabError("metrics", f"is not there for the seat {settings.seat}.")
+    if args.rater and not args.study:
+        raise LabError("metrics", "--rater says whose answers of --study count; no study is named.", code=2)
     terms = _terms(args, settings)
     with open_store(settings, create=False, readonly=True) as store:
         ids = [store.find(id) for id in args.run_ids] or None
         left_out: dict[str, int] = {}
         cases = list(_measurable(store, ids, left_out, forks=args.forks))
+        rated = ""
+        if args.study:
+            marks, rated = study_marks(store, args.study, args.rater or "")
+            cases = marked(cases, marks)
         if args.marks:
             cases = marked(cases, _marks(store, Path(args.marks)))
         groups = measured(cases, args.by, args.paper, terms)
@@ -47,6 +54,7 @@ def metrics(args: argparse.Namespace) -> int:
             ),
             groups=tuple(groups),
             by=args.by,
+            rated=rated,
         )
     if args.json:
         print_json(told)

@@ -41,7 +41,7 @@ class TermsTold(msgspec.Struct, frozen=True, omit_defaults=True):
 class Measured(msgspec.Struct, frozen=True):
     """The papers' numbers over runs: `metrics`. `left_out` counts runs that are in no number at all, by reason.
 
-    `by` is what runs were grouped by.
+    `by` is what runs were grouped by, `rated` whose answers of which study settled what they were rated.
     """
 
     db: str
@@ -51,12 +51,15 @@ class Measured(msgspec.Struct, frozen=True):
     terms: TermsTold
     groups: tuple[Group, ...]
     by: tuple[str, ...] = ()
+    rated: str = ""
 
 
 def tell(told: Measured) -> None:
     """Tables, one for each group and paper, that a person reads."""
     out = f"; left out: {_counts(told.left_out.items())}" if told.left_out else ""
     _say_folded(f"{_counted(told.runs, 'runs')} in {told.db}{out}")
+    if told.rated:
+        _say_folded(f"rated: {told.rated}")
     if not told.groups:
         say("Nothing to measure: no run is there that has ended.")
     for group in told.groups:

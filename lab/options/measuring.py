@@ -29,6 +29,10 @@ def add(commands: Commands) -> None:
         "--marks", metavar="FILE", help="node matches, units, branches and judgements of runs, as JSON lines"
     )
     metrics.add_argument(
+        "--study", metavar="STUDY", help="what a study's raters settled on: of one that is locked, what most say"
+    )
+    metrics.add_argument("--rater", metavar="R1", help="with --study: what this rater alone says, locked or not")
+    metrics.add_argument(
         "--profiles", metavar="FOLDER", help="KnowU-Bench's user_profile/*.yaml, for imported runs of its personas"
     )
     metrics.add_argument(

@@ -1,0 +1,135 @@
+"""What a study settled about runs, as metrics read it: one rater's answers, or what most of its raters say.
+
+Nodes, information units and branches fill the case's; `success` and `sr2` are set by whether a run succeeded, `sr1` by
+whether a guess means the same as what was asked. Most means more than half of those who said anything, a reason for
+having no answer among it; where it is none, or such a reason, the place stays unrated.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from statistics import median_low
+from typing import Any
+
+from annotators.derived import COMPLETED, step_of
+from annotators.metrics.marks import Marks
+from lab.errors import LabError
+from lab.labels import Spot
+from lab.study import Field, Label, Study, Unit
+from lab.task import Actor
+
+_JUDGED: Mapping[str, tuple[str, ...]] = {"success": ("success", "sr2"), "same": ("sr1",)}
+"""Which marks an answer sets: the option that counts 1, and the marks' names."""
+_AGAINST: Mapping[str, str] = {"success": "failure", "same": "not_same"}
+"""The option beside it that counts 0; others (impossible, cannot tell) settle nothing."""
+
+
+def settled(study: Study, units: Iterable[Unit], labels: Sequence[Label]) -> list[tuple[str, Marks]]:
+    """What the current labels settle, unit by unit, each with where it stands; pilot units count for nothing.
+
+    `labels` are those that are to be counted: of one rater, or of several. Raises `LabError` where the protocol asks
+    nothing that a metric reads, or two units are about one run.
+    """
+    by_unit: dict[str, dict[Spot, list[Label]]] = defaultdict(lambda: defaultdict(list))
+    for label in labels:
+        by_unit[label.unit][Spot(label.target, label.field)].append(label)
+    found: dict[str, tuple[str, Marks]] = {}
+    for unit in units:
+        where = f"study {study.name}, unit {unit.id}"
+        if unit.pilot or not unit.runs:
+            continue
+        marks = _marks(study, unit, {**by_unit[unit.id], **_by_rule(study, unit)}, where)
+        if marks is None:
+            continue
+        if marks.run in found:
+            raise LabError(where, f"is about run {marks.run}, as {found[marks.run][0]} is.")
+        found[marks.run] = (where, marks)
+    return list(found.values())
+
+
+def _by_rule(study: Study, unit: Unit) -> dict[Spot, list[Label]]:
+    """What a rule gave stands in place of what anybody says."""
+    rule = Actor("script", "rule")
+    return {
+        Spot(one.target, one.field): [
+            Label("", study.id, study.version, unit.id, one.target, one.field, rule, one.value)
+        ]
+        for one in unit.mechanical
+    }
+
+
+def _marks(study: Study, unit: Unit, said: Mapping[Spot, list[Label]], where: str) -> Marks | None:
+    protocol, run = study.protocol, unit.runs[0]
+    match protocol.targets:
+        case "tdg nodes":
+            nodes = _nodes(_of(said, _field(study, COMPLETED)))
+            return Marks(run, nodes=nodes) if nodes else None
+        case "information units":
+            used = {id: most[0].value for id, most in _most(_of(said, _field(study, "correct"))).items()}
+            return Marks(run, units=used) if used else None
+        case "branches":
+            field = next(one for one in protocol.fields if one.per == "target" and one.kind == "nominal")
+            taken = {id: str(most[0].value) for id, most in _most(_of(said, field)).items()}
+            return Marks(run, branches=taken) if taken else None
+        case "unit":
+            return _judged(study, run, said)
+    raise LabError(f"study {study.name}", f"{protocol.id} asks nothing that a metric reads.")
+
+
+def _judged(study: Study, run: str, said: Mapping[Spot, list[Label]]) -> Marks | None:
+    for option, names in _JUDGED.items():
+        field = next(
+            (one for one in study.protocol.fields if one.option(option) and one.option(_AGAINST[option])), None
+        )
+        if field is None:
+            continue
+        most = _most({"": said.get(Spot("", field.id), [])}).get("")
+        value = most[0].value if most else None
+        if value not in (option, _AGAINST[option]):
+            return None
+        return Marks(run, marks=dict.fromkeys(names, float(value == option)))
+    raise LabError(f"study {study.name}", f"{study.protocol.id} asks nothing that a metric reads.")
+
+
+def _field(study: Study, option: str) -> Field:
+    found = next((one for one in study.protocol.fields if one.per == "target" and one.option(option)), None)
+    if found is None:
+        raise LabError(f"study {study.name}", f"{study.protocol.id} has no option {option!r}, which metrics read.")
+    return found
+
+
+def _of(said: Mapping[Spot, list[Label]], field: Field) -> dict[str, list[Label]]:
+    return {spot.target: labels for spot, labels in said.items() if spot.field == field.id and spot.target}
+
+
+def _most(said: Mapping[str, list[Label]]) -> dict[str, list[Label]]:
+    """By target the labels that most say, where they say a value."""
+    found = {}
+    for target, labels in said.items():
+        counts: Counter[tuple[str, Any]] = Counter(_word(label) for label in labels)
+        if not counts:
+            continue
+        word, count = counts.most_common(1)[0]
+        if 2 * count > len(labels) and word[0] == "value":
+            found[target] = [label for label in labels if _word(label) == word]
+    return found
+
+
+def _word(label: Label) -> tuple[str, Any]:
+    return ("missing", label.reason_missing) if label.reason_missing else ("value", label.value)
+
+
+def _nodes(said: Mapping[str, list[Label]]) -> dict[str, int | None]:
+    """For each node the step (from 1) of its completion, None where it is not: of several raters' the middle one.
+
+    Where no step is told it is the latest that is, so that it never decides between paths.
+    """
+    found: dict[str, int | None] = {}
+    told: dict[str, list[int]] = {}
+    for id, labels in _most(said).items():
+        if labels[0].value == COMPLETED:
+            told[id] = [step + 1 for label in labels if (step := step_of(label)) is not None]
+        found[id] = None
+    latest = max((step for steps in told.values() for step in steps), default=1)
+    return {**found, **{id: median_low(steps) if steps else latest for id, steps in told.items()}}
