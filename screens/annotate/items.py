@@ -81,18 +81,24 @@ def choices_of(item: Item, protocol: Protocol, locale: str = "en", *, swap: bool
     if item.field.kind == "flag":
         return [Choice("1", True, "yes"), Choice("2", False, "no")]
     options = _options(item)
-    if item.field.sided and swap:
-        options = _swapped(options)
     digits = digits_of(item)
     found = []
+    own = [option.key for option in options]
+    keyed = digits == 1 and len(set(own)) == len(own) and all(len(key) == 1 and key in "123456789" for key in own)
     for number, option in enumerate(options, 1):
         says = protocol.said(locale, f"{item.field.id}.{option.id}", option.shown)
         if item.field.sided and option.id in ("A", "B"):
             says = "left" if (option.id == "B") == swap else "right"
         means = protocol.said(locale, f"{item.field.id}.{option.id}.means", option.means)
         letter = option.key if option.key.isalpha() and not item.field.sided else ""
-        found.append(Choice(f"{number:0{digits}d}", option.id, plain(says, lines=False), plain(means), letter))
-    return found
+        key = option.key if keyed else f"{number:0{digits}d}"
+        found.append(Choice(key, option.id, plain(says, lines=False), plain(means), letter))
+    return _swapped(found) if item.field.sided and swap else found
+
+
+def flags_of(item: Item) -> list[Choice]:
+    """The flags beside an item that have a digit of their own."""
+    return [Choice(flag.key, flag.id, plain(flag.id.replace("_", " "), lines=False)) for flag in item.flags if flag.key]
 
 
 def _options(item: Item) -> list[Option]:
@@ -101,11 +107,13 @@ def _options(item: Item) -> list[Option]:
     return [option for option in item.field.options if not option.by_rule]
 
 
-def _swapped(options: list[Option]) -> list[Option]:
-    """The same with A and B in one another's place."""
-    sides = {option.id: option for option in options}
-    other = {"A": sides.get("B"), "B": sides.get("A")}
-    return [other.get(option.id) or option for option in options]
+def _swapped(choices: list[Choice]) -> list[Choice]:
+    """The same keys, where A stands for what is shown right and B for what is shown left."""
+    sides = {choice.value: choice for choice in choices}
+    if not {"A", "B"} <= set(sides):
+        return choices
+    other = {"A": sides["B"].key, "B": sides["A"].key}
+    return sorted((one._replace(key=other.get(one.value, one.key)) for one in choices), key=lambda one: one.key)
 
 
 def title_of(item: Item) -> str:

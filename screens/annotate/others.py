@@ -8,9 +8,6 @@ from screens.annotate.items import Item, way_of
 from screens.annotate.menu import Entry
 from screens.annotate.words import CONFIDENCES, Way, flag_words, place_words
 
-FLAG = "flag "
-SURE = "sure "
-MISS = "missing "
 _KEYS = {"skipped": "s", "cannot_judge": "c", "not_reached": "", "not_applicable": ""}
 
 
@@ -21,9 +18,9 @@ def others_of(way: Way, sheet: Sheet, item: Item, place: str) -> list[Entry]:
     for flag in item.flags:
         raised = bool(sheet.value(Spot(target, flag.id)))
         said = flag_words(way, flag.id, flag.ask)[1:]
-        flags.append(Entry(f"{FLAG}{flag.id}", f"{'take back: ' if raised else 'also: '}{said}"))
-    missing = [Entry(f"{MISS}{reason}", MISSING[reason], _KEYS[reason]) for reason in MISSING]
-    missing.sort(key=lambda entry: entry.id != f"{MISS}skipped")
+        flags.append(Entry(f"flag {flag.id}", f"{'take back: ' if raised else 'also: '}{said}"))
+    missing = [Entry(f"missing {reason}", MISSING[reason], _KEYS[reason]) for reason in MISSING]
+    missing.sort(key=lambda entry: entry.id != "missing skipped")
     head = sheet.head(item.spot)
     seen = [Entry("evidence", f"rests on the step shown, {place_words(way, sheet.unit, place)}", "e")] if place else []
     region = [Entry("region", "rests on a region: drag it on the phone", "r")] if place else []
@@ -53,4 +50,4 @@ def _typed(way: Way, sheet: Sheet, item: Item, place: str) -> list[Entry]:
 
 def sures() -> list[Entry]:
     """How sure a rater may be."""
-    return [Entry(f"{SURE}{number / 4}", words) for number, words in enumerate(CONFIDENCES)]
+    return [Entry(f"sure {number / 4}", words) for number, words in enumerate(CONFIDENCES)]

@@ -13,11 +13,11 @@ from textual.content import Content
 from textual.message import Message
 
 from lab.errors import LabError
-from lab.labels import Spot
+from lab.labels import Sheet, Spot
 from lab.study import Label
 from screens.annotate.desk import Desk, Drafts, HandedIn, next_open
 from screens.annotate.entry import Line
-from screens.annotate.items import Item
+from screens.annotate.items import Item, flags_of
 from screens.annotate.keying import Keying
 from screens.annotate.keys import SHEET_KEYS
 from screens.annotate.menu import Menu
@@ -57,6 +57,10 @@ class OpenSheet(Vertical):
         item: Item | None
 
     @dataclass
+    class Turned(Message):
+        """The keys lead elsewhere: a menu or a line was opened, or left."""
+
+    @dataclass
     class Wanted(Message):
         """Something that only the room has: `guide`, `region`, `undo` (nothing is left on this sheet), or a place."""
 
@@ -94,7 +98,7 @@ class OpenSheet(Vertical):
         yield self.menu
 
     def on_mount(self) -> None:
-        self._rest = self.set_timer(_SETTLES, self.keep, pause=True)
+        self._rest = self.set_interval(_SETTLES, self.keep, pause=True)  # a timer that rests between
         if self.desk is not None and self.desk.sheet is not None:
             self.open()
 
@@ -116,16 +120,22 @@ class OpenSheet(Vertical):
         assert self.desk is not None
         return self.desk
 
+    @property
+    def sheet(self) -> Sheet:
+        """What this rater has said of the unit so far."""
+        found = self.at_desk.sheet
+        assert found is not None
+        return found
+
     def open(self, desk: Desk | None = None) -> str:
         """Shows the unit that is open at the desk, where its rater left it; gives the place in the run they were at."""
         self.desk = desk or self.desk
         rest = self.at_desk.rest()
-        assert self.at_desk.sheet is not None
         self.drafts = dict(rest.drafts)
         self.close_line()
-        self.items.show(self.at_desk.sheet, self.way)
+        self.items.show(self.sheet, self.way)
         self.items.changed()
-        spot = rest.spot if rest.known else next_open(self.at_desk.sheet, None)
+        spot = rest.spot if rest.known else next_open(self.sheet, None)
         self._kept = (spot, rest.place, dict(self.drafts))
         self.go(spot)
         self.items.scroll_to(y=max(0, self.items.cursor - 2), animate=False)
@@ -212,30 +222,29 @@ class OpenSheet(Vertical):
 
     def renew(self) -> None:
         """Paints the sheet as it stands."""
-        assert self.at_desk.sheet is not None
-        self.items.show(self.at_desk.sheet, self.way)
+        self.items.show(self.sheet, self.way)
         self.say("")
 
     def say(self, wrong: str) -> None:
         """Paints the current item, and what was refused of it."""
-        desk, item = self.at_desk, self.item
-        assert desk.sheet is not None
-        answered = len([one for one in self.items.items if desk.sheet.head(one.spot) is not None])
+        item = self.item
+        answered = len([one for one in self.items.items if self.sheet.head(one.spot) is not None])
         self.items.border_title = "Sheet"
         self.items.border_subtitle = f"{answered} of {len(self.items.items)}"
         self.wrong.say(Content.styled(wrong, "$text-error"))
-        options = self.options
         if item is None:
-            left = len(desk.sheet.unanswered)
+            left = len(self.sheet.unanswered)
             said = f"{left} open: answer or skip them first." if left else "Everything is answered."
             self.ask.say(Content.styled("Hand in", "bold"))
-            options.show((), says="It is handed in." if desk.sheet.committed else said)
+            self.options.show((), says="It is handed in." if self.sheet.committed else said)
             return
-        self.ask.say(item_words(self.way, desk.sheet, item, self.drafts))
-        head = desk.sheet.head(item.spot)
+        self.ask.say(item_words(self.way, self.sheet, item, self.drafts))
+        head = self.sheet.head(item.spot)
         choices = self.way.choices(item) if self.keying.way(item) == "choice" else []
-        standing = next((one.key for one in choices if head is not None and one.value == head.value), "")
-        options.show(choices, standing, self.keying.how(item, head is not None))
+        standing = {one.key for one in choices if head is not None and one.value == head.value}
+        flags = flags_of(item)
+        raised = {one.key for one in flags if self.sheet.value(Spot(item.spot.target, one.value))}
+        self.options.show(choices, flags, standing | raised, self.keying.how(item, head is not None))
 
     @property
     def saved(self) -> str:
@@ -255,5 +264,10 @@ class OpenSheet(Vertical):
         if self.desk is None or self.desk.sheet is None:
             return ""
         if item is None:
-            return "Enter hands in." if not self.desk.sheet.unanswered else "Enter goes to the first that is open."
-        return self.keying.enter_words(item, self.desk.sheet.head(item.spot) is not None, bool(self.place))
+            return "Enter hands in." if not self.sheet.unanswered else "Enter goes to the first that is open."
+        return self.keying.enter_words(item, self.sheet.head(item.spot) is not None, bool(self.place))
+
+    def turned(self) -> None:
+        """The keys lead elsewhere now."""
+        self.refresh_bindings()
+        self.post_message(self.Turned())

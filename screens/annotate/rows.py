@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -102,29 +102,45 @@ class Options(Widget):
     def __init__(self) -> None:
         super().__init__(id="options")
         self.choices: Sequence[Choice] = ()
-        self.standing = ""
+        self.flags: Sequence[Choice] = ()
+        self.standing: Collection[str] = ()
         self.says = ""
 
-    def show(self, choices: Sequence[Choice], standing: str = "", says: str = "") -> None:
-        """Shows these, the key of the one that stands marked; where there are none, how the item is answered."""
-        if (choices, standing, says) == (self.choices, self.standing, self.says):
+    def show(
+        self,
+        choices: Sequence[Choice],
+        flags: Sequence[Choice] = (),
+        standing: Collection[str] = (),
+        says: str = "",
+    ) -> None:
+        """Shows these, the keys of those that stand marked; where there are none, how the item is answered."""
+        if (choices, flags, standing, says) == (self.choices, self.flags, self.standing, self.says):
             return
-        self.choices, self.standing, self.says = choices, standing, says
+        self.choices, self.flags, self.standing, self.says = choices, flags, standing, says
         before, width = self.size.height, self.size.width
         self.refresh(layout=not width or self._rows(width) != before)
 
     def _cells(self) -> list[Content]:
         return [
-            Content.assemble(
-                ("● " if choice.key == self.standing else "○ ", "bold" if choice.key == self.standing else ""),
-                (choice.key, "bold underline"),
-                (f" {choice.says}", "bold" if choice.key == self.standing else ""),
-            )
-            for choice in self.choices
+            self._cell(choice, "☑" if choice.key in self.standing else "☐")
+            if choice in self.flags
+            else self._cell(choice, "●" if choice.key in self.standing else "○")
+            for choice in self.all
         ]
+
+    @property
+    def all(self) -> list[Choice]:
+        """Options and then flags."""
+        return [*self.choices, *self.flags]
+
+    def _cell(self, choice: Choice, sign: str) -> Content:
+        style = "bold" if choice.key in self.standing else ""
+        return Content.assemble((f"{sign} ", style), (choice.key, "bold underline"), (f" {choice.says}", style))
 
     def _places(self, width: int) -> list[tuple[int, int, int]]:
         """Left, row and width of each in so many columns."""
+        if not self.all:
+            return []
         widths = [cell.cell_length for cell in self._cells()]
         if sum(widths) + self._GAP * (len(widths) - 1) > width:
             return [(0, row, width) for row in range(len(widths))]
@@ -132,14 +148,15 @@ class Options(Widget):
         return [(left, 0, size) for left, size in zip(lefts, widths, strict=True)]
 
     def _rows(self, width: int) -> int:
-        if not self.choices:
-            return len(Content(self.says).wrap(max(1, width))) if self.says else 0
-        return self._places(width)[-1][1] + 1
+        says = len(Content(self.says).wrap(max(1, width))) if self.says else 0
+        return says + (self._places(width)[-1][1] + 1 if self.all else 0)
 
     def render(self) -> Content:
-        if not self.choices:
-            return Content(self.says)
         width = self.size.width
+        parts = [*([Content(self.says)] if self.says else []), *([self._options(width)] if self.all else [])]
+        return Content("\n").join(parts)
+
+    def _options(self, width: int) -> Content:
         stacked = self._places(width)[-1][1] > 0
         cells = self._cells()
         if stacked:
@@ -150,6 +167,7 @@ class Options(Widget):
         return self._rows(width)
 
     def on_click(self, event: events.Click) -> None:
-        for choice, (left, row, width) in zip(self.choices, self._places(self.size.width), strict=True):
-            if event.y == row and left <= event.x < left + width:
+        above = len(Content(self.says).wrap(max(1, self.size.width))) if self.says else 0
+        for choice, (left, row, width) in zip(self.all, self._places(self.size.width), strict=True):
+            if event.y == row + above and left <= event.x < left + width:
                 self.post_message(self.Picked(choice.key))

@@ -234,7 +234,8 @@ class Sitting(Screen[None]):
         self.renew()
 
     @on(OpenSheet.Answered)
-    def _answered(self, message: OpenSheet.Answered) -> None:
+    @on(OpenSheet.Turned)
+    def _answered(self, message: OpenSheet.Answered | OpenSheet.Turned) -> None:
         message.stop()
         self.renew()
 

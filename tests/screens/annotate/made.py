@@ -41,7 +41,8 @@ def studied(
 ) -> Study:
     """A frozen study in which every unit is dealt to every rater, pilots first; `swap` names units that are turned."""
     swap = more.pop("swap", ())
-    study = Study("s", 1, "A study", protocol, tuple(raters), len(units), sample_sha(list(units)), **more)
+    id = more.pop("id", "s")
+    study = Study(id, 1, "A study", protocol, tuple(raters), len(units), sample_sha(list(units)), **more)
     store.freeze_study(study, units)
     ordered = sorted(units, key=lambda unit: not unit.pilot)
     dealt = [

@@ -1,0 +1,375 @@
+"""The sheet: answers by digits and Enter alone, refused inline, taken back without end, and where they were left."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+from textual import events
+
+from lab.labels import Spot
+from lab.study import Field, Option, Protocol, Target, Unit
+from screens.annotate.beside import Beside
+from store.store import Store
+from tests.screens.annotate.made import NODES, nodes, one_field, press, rating, ready, room, sheet, studied
+from tests.screens.runs import WHOLE, painted, whole_run
+
+Until = Callable[..., Awaitable[None]]
+PERCENT = Field("completion", "How much was done?", "interval", least=0, most=100, step=1)
+SCORE = Field("score", "How well?", "interval", least=0, most=1, step=0.05)
+STARS = Field("personal", "How personal?", "ordinal", tuple(Option(str(n), key=str(n)) for n in range(1, 6)))
+WORDS = Field("guess", "What do they want?", "text")
+
+
+@pytest.fixture
+def run(store: Store) -> Store:
+    store.import_run(whole_run())
+    return store
+
+
+def unit(count: int = 3, id: str = "u1", **more: Any) -> Unit:
+    return Unit(id, (WHOLE,), targets=nodes(count), **more)
+
+
+def said(app: Any) -> list[Any]:
+    """What stands on the sheet, line by line."""
+    return [sheet(app).sheet.value(item.spot) for item in sheet(app).items.items]
+
+
+async def test_nodes_take_a_key_each_and_enter_hands_in(run: Store, until: Until) -> None:
+    study = studied(run, NODES, [unit(6), unit(2, "u2")])
+    app = rating(run, study)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: ready(app))
+        keys = [*"121121", "enter"]
+        await press(pilot, *keys)
+        await until(pilot, lambda: run.progress(study, "R1").done == 1)
+        assert len(keys) == 6 + 1
+        if room(app).shown == "told":
+            await press(pilot, "enter")
+        await until(pilot, lambda: "2 of 2" in painted(app) and ready(app))
+        given = list(run.labels(study, "u1"))
+        assert [label.value for label in given] == ["completed", "not_completed", "completed"] * 2
+        assert all(label.evidence == f"{WHOLE}@1" for label in given)
+        assert all(label.shown_at and label.first_key_at and label.shown_at <= label.first_key_at for label in given)
+
+
+async def test_arrows_move_the_run_and_never_the_items(run: Store, until: Until) -> None:
+    app = rating(run, studied(run, NODES, [unit()]))
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: ready(app))
+        await press(pilot, "right", "l", "right_square_bracket")
+        await until(pilot, lambda: sheet(app).place.endswith("@4"))
+        assert sheet(app).items.cursor == 0
+        await press(pilot, "j", "down", "k")
+        assert sheet(app).items.cursor == 1
+        assert sheet(app).place.endswith("@4")
+        await press(pilot, "left", "h", "left_square_bracket", "2")
+        await until(pilot, lambda: said(app)[1] == "not_completed")
+        assert sheet(app).sheet.head(Spot("n2", "completed")).evidence == f"{WHOLE}@1"
+
+
+@pytest.mark.parametrize(
+    ("field", "keys", "value"),
+    [
+        (PERCENT, "85", 85),
+        (PERCENT, ["7", "enter"], 7),
+        (PERCENT, "00", 100),
+        (PERCENT, ["enter", "1"], 100),
+        (PERCENT, ["f"], 100),
+        (PERCENT, ["0", "enter"], 0),
+        (PERCENT, ["4", "backspace", "9", "1"], 91),
+        (SCORE, "85", 0.85),
+        (SCORE, ["5", "enter"], 0.05),
+        (SCORE, "00", 1.0),
+        (SCORE, ["f"], 1.0),
+        (STARS, "4", "4"),
+    ],
+)
+async def test_a_rating_takes_two_keys(run: Store, until: Until, field: Field, keys: Any, value: Any) -> None:
+    app = rating(run, studied(run, one_field(field), [unit(0)]))
+    async with app.run_test(size=(80, 24)) as pilot:
+        await until(pilot, lambda: ready(app))
+        await press(pilot, *keys)
+        await until(pilot, lambda: said(app) == [value])
+        assert sheet(app).item is None
+
+
+@pytest.mark.parametrize(("field", "keys", "words"), [
+    (SCORE, "83", "in steps of 5"), (STARS, "9", "no answer 9"), (SCORE, ["3", "enter"], "not on this scale"),
+])  # fmt: skip
+async def test_what_does_not_fit_is_refused_inline(
+    run: Store, until: Until, field: Field, keys: Any, words: str
+) -> None:
+    study = studied(run, one_field(field), [unit(0)])
+    app = rating(run, study)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: ready(app))
+        await press(pilot, *keys)
+        await until(pilot, lambda: words in painted(app))
+        assert sheet(app).items.cursor == 0
+        assert list(run.labels(study)) == []
+
+
+@pytest.mark.parametrize(("keys", "missing"), [
+    (["enter", "1"], "skipped"), (["enter", "2"], "not_reached"), (["enter", "3"], "not_applicable"),
+    (["enter", "4"], "cannot_judge"), (["s"], "skipped"), (["c"], "cannot_judge"), (["0", "2"], "not_reached"),
+    (["m", "down", "enter"], "not_reached"),
+])  # fmt: skip
+async def test_other_answers_are_a_numbered_menu(run: Store, until: Until, keys: list[str], missing: str) -> None:
+    study = studied(run, NODES, [unit()])
+    app = rating(run, study)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await until(pilot, lambda: ready(app))
+        await press(pilot, *keys)
+        await until(pilot, lambda: bool(list(run.labels(study))))
+        (label,) = run.labels(study)
+        assert (label.value, label.reason_missing) == (None, missing)
+        assert sheet(app).items.cursor == 1
+        await until(pilot, lambda: sheet(app).items.has_focus)
+
+
+async def test_wide_digits_answer_and_tell_no_key(run: Store, until: Until) -> None:
+    study = studied(run, NODES, [unit()])
+    app = rating(run, study)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await until(pilot, lambda: ready(app))
+        await press(pilot, "１", "2")
+        await until(pilot, lambda: said(app)[:2] == ["completed", "not_completed"])
+        first, second = run.labels(study)
+        assert first.first_key_at is None
+        assert second.first_key_at is not None
+
+
+async def test_flags_notes_and_confidence_go_with_an_answer_given_before_or_after(run: Store, until: Until) -> None:
+    study = studied(run, NODES, [unit()])
+    app = rating(run, study)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: ready(app))
+        await press(pilot, "n", *"odd", "enter", "C", "4")
+        await until(pilot, lambda: "odd" in painted(app) and "sure" in painted(app))
+        assert list(run.labels(study)) == []
+        await press(pilot, "1", "k", "m", "5")
+        await until(pilot, lambda: "+partial" in painted(app))
+        head = sheet(app).sheet.head(Spot("n1", "completed"))
+        assert head is not None
+        assert (head.note, head.confidence) == ("odd", 0.75)
+        await press(pilot, "n", *" one", "enter")
+        await until(pilot, lambda: "odd one" in painted(app))
+        await press(pilot, "right", "e")
+        await until(pilot, lambda: sheet(app).sheet.head(Spot("n1", "completed")).evidence == f"{WHOLE}@2")
+        await press(pilot, "right", "right", "g")
+        await until(pilot, lambda: sheet(app).place == f"{WHOLE}@2")
+
+
+SIDED = Field("overall", "Which is better?", "nominal",
+              (Option("A", key="1"), Option("B", key="2"), Option("tie", key="3")), sided=True)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("swap", "key", "value"),
+    [((), "1", "A"), ((), "2", "B"), ((), "3", "tie"), (("u1",), "1", "B"), (("u1",), "2", "A"), (("u1",), "3", "tie")],
+)
+async def test_sides_are_answered_as_they_are_shown(
+    run: Store, until: Until, swap: tuple[str, ...], key: str, value: str
+) -> None:
+    pair = Protocol("pair", "Pair", "pair of runs", (SIDED,))
+    app = rating(run, studied(run, pair, [Unit("u1", (WHOLE, WHOLE))], swap=swap))
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: ready(app) and "1 left" in painted(app) and "2 right" in painted(app))
+        await press(pilot, key)
+        await until(pilot, lambda: said(app) == [value])
+        await press(pilot, "k")
+        await until(
+            pilot, lambda: f"● {key} {dict(zip('123', ('left', 'right', 'tie'), strict=True))[key]}" in painted(app)
+        )
+
+
+async def test_words_are_typed_and_letters_are_letters(run: Store, until: Until) -> None:
+    study = studied(run, one_field(WORDS), [unit(0)])
+    app = rating(run, study)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await until(pilot, lambda: ready(app))
+        await press(pilot, "enter", *"scenzt", "space", "1", "2", "enter")
+        await until(pilot, lambda: said(app) == ["scenzt 12"])
+        (label,) = run.labels(study)
+        assert label.first_key_at is not None
+        assert sheet(app).item is None
+
+
+async def test_pasted_words_tell_no_first_key(run: Store, until: Until) -> None:
+    study = studied(run, one_field(WORDS), [unit(0)])
+    app = rating(run, study)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await until(pilot, lambda: ready(app))
+        await press(pilot, "enter")
+        app.post_message(events.Paste("a taxi\x1b[31m home"))
+        await press(pilot, "!", "enter")
+        await until(pilot, lambda: bool(said(app)[0]))
+        (label,) = run.labels(study)
+        assert label.first_key_at is None
+        assert "\x1b" not in label.value
+
+
+async def test_what_was_typed_survives_leaving_and_a_new_start(run: Store, until: Until) -> None:
+    study = studied(run, one_field(WORDS), [unit(0)])
+    app = rating(run, study)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await until(pilot, lambda: ready(app))
+        await press(pilot, "enter", *"taxi", "escape")
+        await until(pilot, lambda: "not yet given" in painted(app))
+        await press(pilot, "enter", *" ho")
+    again = rating(run, study)
+    async with again.run_test(size=(80, 24)) as pilot:
+        await until(pilot, lambda: ready(again) and "taxi ho" in painted(again))
+        assert list(run.labels(study)) == []
+        await press(pilot, "enter", *"me", "enter")
+        await until(pilot, lambda: said(again) == ["taxi home"])
+
+
+async def test_typing_is_kept_without_leaving(run: Store, until: Until) -> None:
+    study = studied(run, one_field(WORDS), [unit(0)])
+    app = rating(run, study)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await until(pilot, lambda: ready(app))
+        await press(pilot, "enter", *"taxi")
+
+        def kept() -> bool:
+            return any("taxi" in str(act.detail) for act in run.acts(study, "R1") if act.act == "looked")
+
+        await until(pilot, kept)
+
+
+async def test_undo_goes_all_the_way_back_across_a_new_start_and_is_recorded(run: Store, until: Until) -> None:
+    study = studied(run, NODES, [unit()])
+    app = rating(run, study)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await until(pilot, lambda: ready(app))
+        await press(pilot, *"12", "k", "k", "2")
+        await until(pilot, lambda: said(app)[0] == "not_completed")
+        await press(pilot, "z")
+        await until(pilot, lambda: said(app)[0] == "completed" and sheet(app).items.cursor == 0)
+    again = rating(run, study)
+    async with again.run_test(size=(80, 24)) as pilot:
+        await until(pilot, lambda: ready(again))
+        assert sheet(again).items.cursor == 0
+        await press(pilot, "z")
+        await until(pilot, lambda: said(again)[1] is None and sheet(again).items.cursor == 1)
+        await press(pilot, "z")
+        await until(pilot, lambda: said(again)[0] is None and sheet(again).items.cursor == 0)
+        await press(pilot, "z")
+        await until(pilot, lambda: "nothing to take back" in painted(again))
+        assert [label.act for label in run.labels(study)] == ["answer"] * 3 + ["undo"] * 3
+
+
+async def test_it_reopens_at_the_exact_item_and_step(run: Store, until: Until) -> None:
+    study = studied(run, NODES, [unit(5)])
+    app = rating(run, study)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await until(pilot, lambda: ready(app))
+        await press(pilot, *"12", "right", "right", "down", "down")
+        await until(pilot, lambda: sheet(app).place.endswith("@3") and sheet(app).items.cursor == 4)
+    again = rating(run, study)
+    async with again.run_test(size=(80, 24)) as pilot:
+        await until(pilot, lambda: ready(again) and sheet(again).place.endswith("@3"))
+        assert sheet(again).items.cursor == 4
+
+
+async def test_conditional_fields_appear_as_soon_as_they_are_asked(run: Store, until: Until) -> None:
+    outcome = Field("outcome", "How?", "nominal", (Option("yes", key="1"), Option("no", key="2")))
+    why = Field("why", "Why not?", "nominal", (Option("a", key="1"), Option("b", key="2")), show_if="outcome=no")
+    study = studied(run, Protocol("p", "P", "run", (outcome, why)), [unit(0)])
+    app = rating(run, study)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await until(pilot, lambda: ready(app))
+        assert "Why not?" not in painted(app)
+        await press(pilot, "2")
+        await until(pilot, lambda: "Why not?" in painted(app) and sheet(app).items.cursor == 1)
+        await press(pilot, "2", "home", "1")
+        await until(pilot, lambda: "Why not?" not in painted(app) and sheet(app).item is None)
+
+
+async def test_steps_and_boxes(run: Store, until: Until) -> None:
+    step = Field("where", "Where?", "step")
+    box = Field("what", "What?", "box")
+    study = studied(run, Protocol("p", "P", "run", (step, box)), [unit(0)])
+    app = rating(run, study)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: ready(app))
+        await press(pilot, "right", "right")
+        await until(pilot, lambda: sheet(app).place.endswith("@3"))
+        await press(pilot, "enter")
+        await until(pilot, lambda: said(app)[0] == 3)
+        await press(pilot, "enter", "1")
+        await until(pilot, lambda: sheet(app).drawing == "answer")
+        room(app).query_one(Beside).post_message(Beside.Boxed(f"{WHOLE}@3", (1, 2, 30, 40)))
+        await until(pilot, lambda: said(app)[1] == [1, 2, 30, 40])
+        await press(pilot, "home", "5", "enter")
+        await until(pilot, lambda: said(app)[0] == 5)
+        await press(pilot, "end", "k", "i", *["backspace"] * 20, *"1,2,3", "enter")
+        await until(pilot, lambda: "is no box" in painted(app))
+        assert said(app)[1] == [1, 2, 30, 40]
+
+
+async def test_a_region_goes_with_the_answer(run: Store, until: Until) -> None:
+    app = rating(run, studied(run, NODES, [unit()]))
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: ready(app))
+        await press(pilot, "1", "k", "r")
+        await until(pilot, lambda: sheet(app).drawing == "region")
+        room(app).query_one(Beside).post_message(Beside.Boxed(f"{WHOLE}@1", (1, 2, 30, 40)))
+
+        def drawn() -> bool:
+            head = sheet(app).sheet.head(Spot("n1", "completed"))
+            return head is not None and head.region == (1, 2, 30, 40)
+
+        await until(pilot, drawn)
+
+
+async def test_more_options_than_digits_take_two(run: Store, until: Until) -> None:
+    many = Field("which", "Which?", "nominal", tuple(Option(f"o{n}") for n in range(1, 13)))
+    app = rating(run, studied(run, one_field(many), [unit(0)]))
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: ready(app))
+        await press(pilot, *"12")
+        await until(pilot, lambda: said(app) == ["o12"])
+
+
+async def test_a_branch_has_its_own_ways(run: Store, until: Until) -> None:
+    taken = Field("taken", "Which way?", "nominal")
+    targets = (Target("b1", "Size", options=("small", "large")), Target("b2", "Sauce", options=("none", "soy", "hot")))
+    protocol = Protocol("b", "B", "run", (taken,), "branches")
+    app = rating(run, studied(run, protocol, [Unit("u", (WHOLE,), targets=targets)]))
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: ready(app) and "2 large" in painted(app))
+        await press(pilot, "2")
+        await until(pilot, lambda: "3 hot" in painted(app))
+        await press(pilot, "3")
+        await until(pilot, lambda: said(app) == ["large", "hot"])
+
+
+async def test_the_mouse_does_what_keys_do(run: Store, until: Until) -> None:
+    app = rating(run, studied(run, NODES, [unit()]))
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: ready(app))
+        await pilot.click("#items", offset=(5, 2))
+        await until(pilot, lambda: sheet(app).items.cursor == 1)
+        await pilot.click("#options", offset=(2, 0))
+        await until(pilot, lambda: said(app)[1] == "completed")
+
+
+async def test_a_lock_meanwhile_is_said_inline_and_changes_nothing(run: Store, until: Until) -> None:
+    from lab.stamp import now, uuid7
+    from lab.study import Act
+    from lab.task import Actor
+
+    study = studied(run, NODES, [unit()])
+    app = rating(run, study)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: ready(app))
+        run.record_act(Act(uuid7(), study.id, 1, Actor("human", "D1"), "locked", now()))
+        await press(pilot, "1")
+        await until(pilot, lambda: "locked" in painted(app))
+        assert list(run.labels(study)) == []
+        assert sheet(app).items.cursor == 0
