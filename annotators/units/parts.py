@@ -39,9 +39,7 @@ def _question(protocol: Protocol, case: Case, place: int, step: CaseStep) -> Uni
     if step.question is None or step.reply is None:
         raise LabError(f"run {case.id}", f"asks nothing at step {place + 1}.")
     if "persona" in protocol.shows and (case.persona is None or not case.persona.facts):
-        raise LabError(
-            f"run {case.id}", "has no profile that its replies could be held against.", "Name the folder of profiles."
-        )
+        raise LabError(f"run {case.id}", "has no profile that its replies could be held against.")
     said = " · ".join(part for part in (step.reply.decision or "", step.reply.text) if part)
     return Unit(
         f"{case.id}@{place + 1}",

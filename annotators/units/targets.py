@@ -42,7 +42,8 @@ def targets_of(protocol: Protocol, case: Case, task: Task) -> tuple[Target, ...]
         case _:
             return ()
     if not found:
-        raise LabError(f"run {case.id}", f"its task {task.id} has no {lacks}.", "`hitlab author` drafts one.")
+        one = "them" if lacks.endswith("s") else "one"
+        raise LabError(f"run {case.id}", f"its task {task.id} has no {lacks}.", f"`hitlab author` drafts {one}.")
     return tuple(found)
 
 

@@ -1,4 +1,4 @@
-"""The built-in protocols: all there, whole in two languages, with the papers' cases; their versions follow from them."""
+"""The built-in protocols: all there, whole in two languages, with the papers' cases; versions follow from them."""
 
 from __future__ import annotations
 
