@@ -30,7 +30,7 @@ def study_marks(store: Store, name: str, rater: str) -> tuple[dict[str, tuple[st
         whose = f"of {rater} " if rater else ""
         raise LabError("metrics", f"study {study.name} has no answers {whose}that are handed in and settle anything.")
     whose = people[0] if len(people) == 1 else f"most of {', '.join(people)}"
-    return marks, f"by {whose} in {study.name}, {len(marks)} runs"
+    return marks, f"by {whose} in {study.name}, {len(marks)} run{'' if len(marks) == 1 else 's'}"
 
 
 def counted(store: Store, study: Study, rater: str) -> list[Label]:

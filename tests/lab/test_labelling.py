@@ -287,6 +287,40 @@ def test_nothing_is_written_into_a_locked_study_or_for_who_is_not_asked(
     assert not list(store.labels(plan))
 
 
+def test_what_was_settled_goes_into_the_papers_numbers(hitlab: Hitlab, store: Store, tmp_path: Path) -> None:
+    hitlab("demo", "--headless")
+    [run] = store.summaries()
+    assert (
+        hitlab("study", "new", "tdg", "--runs", "all", "--raters", "R1,R2", "--name", "nodes", "--pilot", "0").code == 0
+    )
+    assert hitlab("study", "deal", "nodes").code == 0
+    plan = store.study("nodes")
+    [of] = store.units(plan)
+    values = {one.id: {"value": "completed", "step": i + 1} for i, one in enumerate(of.targets[:2])}
+    rest = {one.id: "not_completed" for one in of.targets[2:]}
+    row = {"unit": run.id, "field": "state", "values": {**values, **rest}}
+    (tmp_path / "rows.jsonl").write_text(json.dumps(row) + "\n")
+    for rater in ("R1", "R2"):
+        assert hitlab("label", "nodes", "rows.jsonl", "--as", rater).code == 0
+    args = ("metrics", "--study", "nodes", "--paper", "pspa", "--json")
+    assert "is not locked" in hitlab(*args).err
+    assert "has no answers of R1 that are handed in" in hitlab(*args, "--rater", "R1").err
+    (tmp_path / "rows.jsonl").write_text(json.dumps({**row, "commit": True}) + "\n")
+    done = hitlab("label", "nodes", "rows.jsonl", "--as", "R1", "--json")
+    derived = dict(done.lines[0]["derived"])
+    told = json.loads(hitlab(*args, "--rater", "R1").out)
+    fits(told, "metrics")
+    assert told["rated"] == "by R1 in nodes v1, 1 run"
+    apr = next(one for one in told["groups"][0]["numbers"] if one["metric"] == "APR" and not one.get("part"))
+    assert (apr["n"], derived["APR"].split()[0]) == (1, f"{apr['value']:.1%}")
+    assert hitlab("label", "nodes", "rows.jsonl", "--as", "R2").code == 0
+    assert hitlab("study", "lock", "nodes").code == 0
+    told = json.loads(hitlab(*args).out)
+    assert told["rated"] == "by most of R1, R2 in nodes v1, 1 run"
+    assert "rated: by most of R1, R2" in hitlab(*args[:-1]).out
+    assert hitlab("metrics", "--rater", "R1").code == 2
+
+
 def test_options_that_are_numbers_may_be_written_as_numbers(give: Hitlab, store: Store) -> None:
     options = tuple(Option(str(i)) for i in range(1, 6))
     plan = frozen(store, [unit("u1", targets=())], Protocol("r", "R", "run", (Field("r", "?", "ordinal", options),)))
