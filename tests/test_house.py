@@ -31,7 +31,7 @@ LAYERS: list[tuple[str, ...]] = [
     ("lab.records",),
     ("lab.aligning", "lab.case", "lab.design", "lab.redacting", "lab.reviewed", "lab.suspects"),
     ("lab.study",),
-    ("lab.blind", "lab.labels"),
+    ("lab.blind", "lab.digits", "lab.labels"),
     ("lab.seams", "lab.settings", "lab.tried"),
     (
         "lab.answers",
