@@ -1,0 +1,47 @@
+"""Runs to plan studies over: of built-in tasks and of one that has nothing to ask about, by agents and by owners."""
+
+from __future__ import annotations
+
+from lab.records import Imported, numbered
+from lab.task import Actor, Task
+from lab.trace import AnyEvent, Ended, Started, Step
+from lab.turn import Action, Proposed
+from simulators import library
+
+SECRET = "glass-heron-9"
+"""The name of an agent, which no rater may see."""
+AGENT = Actor("model", SECRET)
+BARE = Task("bare", "general", instruction="Mute the phone.")
+
+
+def run(
+    id: str,
+    task: str = "",
+    *,
+    status: str = "completed",
+    score: float | None = 1.0,
+    by: Actor = AGENT,
+    steps: int = 3,
+) -> Imported:
+    """A run of a built-in task (or of `BARE`) of so many taps."""
+    asked = library.task(task) if task else BARE
+    persona = library.persona(asked.persona, asked.log) if asked.persona else None
+    events: list[AnyEvent] = [
+        Started(trace=id, task=asked, agent=by, persona=persona, at="2026-01-02T10:00:00.000000+00:00")
+    ]
+    events += [Step(index=at, proposed=Proposed(Action("click", (9 * at, 20)))) for at in range(steps)]
+    if status != "open":
+        events.append(Ended(status=status, score=score))  # type: ignore[arg-type]
+    return Imported(numbered(events), {}, [])
+
+
+RUNS = [
+    run("a1", "usual_lunch"),
+    run("a2", "usual_lunch", status="failed", score=0.0),
+    run("b1", "way_home", score=0.5),
+    run("b2", "way_home", status="budget", score=0.0),
+    run("c1", "earbuds_left", status="failed", score=0.0),
+    run("d1"),
+    run("d2", status="budget", score=0.0),
+    run("e1", "usual_lunch", status="open"),
+]
