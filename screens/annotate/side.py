@@ -109,6 +109,8 @@ class Side(Footage):
         self.closely = False
         self._evidence: list[Evidence] = []
         self._bare = False
+        self._whole = False
+        self.phone.mirror.interactive = True
         for part in (self.timeline, self.page, self.phone.mirror):
             part.can_focus = False
 
@@ -117,7 +119,7 @@ class Side(Footage):
     def lay(self, runs: Blinded, run: str, name: str, at: int = 0) -> None:
         """Shows a run of a unit from a step on (from 0)."""
         self.store, self.shows, self.named = runs, runs.shows, name
-        self._bare, self._evidence = "screens" not in runs.shows, []
+        self._bare, self._evidence, self._whole = "screens" not in runs.shows, [], False
         self.page.show(Content(""))
         self.page.border_title = ""
         self.phone.draw_also(())
@@ -142,13 +144,13 @@ class Side(Footage):
     def grown(self, *, whole: bool) -> None:
         self.entitle()
         if whole:
-            self._seek = None
+            self._whole, self._seek = True, None
             self.take_room()
 
     @on(Projector.Refused)
     def _not_read(self, message: Projector.Refused) -> None:
         if message.reel is self.reel and self.view is None:
-            self._bare = True
+            self._bare, self._whole, self._seek = True, True, None
             self.take_room()
 
     # -- where it is -----------------------------------------------------------------------------------------
@@ -178,15 +180,23 @@ class Side(Footage):
     def go_to(self, link: str) -> bool:
         """Goes to a step named as evidence names it; False where it is of another run, or there is no such step."""
         run, _, step = link.rpartition("@")
-        if run != self.run or not step.isdigit() or int(step) < 1:
+        if run != self.run or not step.isdecimal() or int(step) < 1:
             return False
-        if self._seek is not None:
-            self._seek = int(step) - 1
+        if self._seek is not None or (not self._whole and int(step) > self.timeline.count):
+            self._seek = int(step) - 1  # it is gone to when it is listed
+            self.post_message(self.Stood(self))
         elif int(step) > self.timeline.count:
             return False
         else:
             self.timeline.go(int(step) - 1)
         return True
+
+    def move(self, by: int) -> None:
+        """One step on or back; while the one to be shown is not listed yet, from that one."""
+        if self._seek is None:
+            super().move(by)
+        else:
+            self._seek = max(0, self._seek + by)
 
     def _look(self) -> None:
         """Has the place read, and tells of it at once: a key never waits for a picture."""

@@ -126,6 +126,8 @@ def folded(sections: Sequence[Section], width: int, rows: int = 1) -> list[Conte
     first, *others = sections
     words = Content.assemble((f"{first.title}  ", HEAD), (first.brief, ""))
     lines = words.wrap(max(1, width)) if width > 0 else [words]
+    if len(lines) > 1 and lines[0].plain.strip() == first.title:
+        lines = words.fold(width)  # a script without blanks is broken anywhere, not after its heading
     if len(lines) > rows:
         rest = Content(" ").join(lines[rows - 1 :])
         lines = [*lines[: rows - 1], rest.truncate(width, ellipsis=True)]

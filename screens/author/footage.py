@@ -264,12 +264,12 @@ class Footage(Horizontal):
     def cover(self, links: Sequence[str]) -> None:
         """Marks the steps of this run that evidence names."""
         ours = [step for run, _, step in (link.rpartition("@") for link in links) if run == self.run]
-        self.timeline.cover(frozenset(int(step) - 1 for step in ours if step.isdigit()))
+        self.timeline.cover(frozenset(int(step) - 1 for step in ours if step.isdecimal()))
 
     def go_to(self, link: str) -> bool:
         """Goes to a step named as evidence names it; False where it is of another run."""
         run, _, step = link.rpartition("@")
-        if run != self.run or not step.isdigit():
+        if run != self.run or not step.isdecimal():
             return False
         self.timeline.go(int(step) - 1)
         return True

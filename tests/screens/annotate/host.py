@@ -1,0 +1,95 @@
+"""A pane beside nothing: what a unit lays before a rater, with all that it says of itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from msgspec.structs import replace
+from textual.app import App, ComposeResult
+from textual.message import Message
+from textual.widgets import Input
+
+from lab.records import Imported
+from lab.settings import Settings
+from lab.study import Field, Option, Protocol, Show, Study, Unit, UnitKind
+from lab.task import Actor, LogEntry, Persona
+from lab.trace import Started
+from screens.annotate.beside import Beside
+from screens.app import LabApp
+from screens.window import Window
+from store.store import Store
+from tests.screens.runs import whole_run
+
+MINIMAL: tuple[Show, ...] = ("instruction", "screens", "actions", "dialogue")
+ALL: tuple[Show, ...] = (
+    "instruction", "context", "persona", "log", "policy", "screens", "actions", "thoughts", "dialogue", "outcome",
+    "reason", "rubric", "golden", "method",
+)  # fmt: skip
+AGENT = "secret-agent-7b"
+OTHER = "77777777-0000-7000-8000-000000000007"
+FACT = "sings in the shower"
+
+
+def study(unit: UnitKind = "run", shows: tuple[Show, ...] = MINIMAL, *, sided: bool = False) -> Study:
+    field = Field("state", "Which?", "nominal", (Option("A"), Option("B")), sided=sided)
+    return Study("s", 1, "S", Protocol("p", "P", unit, (field,), shows=shows), ("R1",), 1, "")
+
+
+def lunch(trace: str, agent: str = AGENT) -> Imported:
+    """The whole run, worked by a method that no rater may know, for a person of whom much is known."""
+    made = whole_run(trace)
+    started = made.events[0]
+    assert isinstance(started, Started)
+    log = (LogEntry("2025-03-03 12:10", "office", "ordered noodles", "secret-label", "secret-category"),)
+    task = replace(started.task, time="2025-03-04T12:10:00+08:00", place="office", policy="Refuse what is dear.")
+    persona = Persona("ines", "Ines", {"habits": {"morning": FACT}}, log, "noise")
+    begun = replace(started, agent=Actor("model", agent), task=task, persona=persona)
+    return Imported([begun, *made.events[1:]], made.images, made.verdicts)
+
+
+class Host(App[None]):
+    """The pane, and a field that has the focus as the sheet would."""
+
+    CSS_PATH = Path("../../../screens/lab.tcss")
+    HORIZONTAL_BREAKPOINTS = LabApp.HORIZONTAL_BREAKPOINTS
+    VERTICAL_BREAKPOINTS = LabApp.VERTICAL_BREAKPOINTS
+
+    def __init__(
+        self, store: Store, study: Study, unit: Unit, *, swap: bool = False, window: Window | None = None
+    ) -> None:
+        super().__init__()
+        self.beside = Beside(store, Settings())
+        self.beside.open(study, unit, swap=swap)
+        self.window = window
+        self.said: list[Message] = []
+
+    def compose(self) -> ComposeResult:
+        yield Input(id="sheet-line", compact=True)
+        yield self.beside
+
+    def on_mount(self) -> None:
+        self.query_one(Input).focus()
+
+    def on_beside_looked(self, message: Beside.Looked) -> None:
+        self.said.append(message)
+
+    def on_beside_closely(self, message: Beside.Closely) -> None:
+        self.said.append(message)
+
+    def on_beside_boxed(self, message: Beside.Boxed) -> None:
+        self.said.append(message)
+
+    def of(self, kind: type[Any]) -> list[Any]:
+        return [message for message in self.said if isinstance(message, kind)]
+
+
+def laid(app: Host) -> Callable[[], bool]:
+    """Whether every run of the unit is listed and the place shown is read."""
+
+    def ready() -> bool:
+        sides = app.beside._laid
+        return all(side.view is not None and side.view.number == side.number for side in sides)
+
+    return ready

@@ -1,0 +1,74 @@
+"""The guide: what is asked now on top, in the study's language, every word as it stands, by one key and back."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+from textual.app import App
+
+from lab.study import Field, Option, Protocol
+from screens.annotate.guide import GuideScreen, guide_of
+from tests.screens.runs import HOSTILE, painted
+
+Until = Callable[..., Awaitable[None]]
+
+DONE = Field(
+    "state", "Was it done?", "nominal",
+    (Option("yes", means="A screen shows it.", cases=("The list is sorted: yes.",)), Option("not_done", means="None.")),
+)  # fmt: skip
+HOW = Field("how", "How much of it?", "interval", least=0, most=100, step=5, hint="in percent")
+ASKS = Protocol(
+    "p", "Items done", "run", (DONE, HOW), guide={"en": "Look at every screen.", "zh": "请看每个屏幕。"},
+    words={"zh": {"state": "完成了吗？", "state.yes": "是", "state.yes.means": "有屏幕表明。",
+                  "state.yes.cases": "列表已排序：是。"}},
+    source="A Paper 2.1",
+)  # fmt: skip
+
+
+def test_what_is_asked_stands_before_the_guideline_and_all_else_after_it() -> None:
+    text = guide_of(ASKS, "en", "how").plain
+    order = ["How much of it?", "in percent", "from 0 to 100 in steps of 5", "Look at every screen.", "Was it done?",
+             "yes", "A screen shows it.", "The list is sorted: yes.", "not done", "A Paper 2.1"]  # fmt: skip
+    places = [text.index(words) for words in order]
+    assert places == sorted(places)
+    other = guide_of(ASKS, "en", "state").plain
+    assert other.index("Was it done?") < other.index("Look at every screen.") < other.index("How much of it?")
+
+
+def test_it_is_in_the_study_s_language_and_in_english_where_that_says_nothing() -> None:
+    text = guide_of(ASKS, "zh", "state").plain
+    assert [
+        word
+        for word in ("完成了吗？", "是", "有屏幕表明。", "列表已排序：是。", "请看每个屏幕。", "in percent")
+        if word not in text
+    ] == []
+    assert "The list is sorted" not in text
+
+
+def test_a_stranger_s_words_are_shown_as_they_stand() -> None:
+    option = Option("a", HOSTILE, means=HOSTILE, cases=(HOSTILE,))
+    asks = Protocol("p", HOSTILE, "run", (Field("f", HOSTILE, "nominal", (option,)),), guide={"en": HOSTILE})
+    text = guide_of(asks, "en", "f").plain
+    assert "\x1b" not in text
+    assert text.count("[bold red]not bold[/]") == 6
+
+
+def test_a_protocol_without_a_guideline_says_so() -> None:
+    assert "no guideline" in guide_of(Protocol("p", "P", "run", ()), "en").plain
+
+
+async def test_one_key_closes_it_and_a_long_one_scrolls(until: Until) -> None:
+    long = Protocol("p", "P", "run", (DONE,), guide={"en": "\n".join(f"Rule {n} of many." for n in range(200))})
+    app: App[None] = App()
+    async with app.run_test(size=(80, 24)) as pilot:
+        for key in ("t", "escape", "enter"):
+            guide = GuideScreen(long, "en", "state")
+            await app.push_screen(guide)
+            await until(pilot, lambda: "Was it done?" in painted(app))
+            assert "Rule 199" not in painted(app)
+            await pilot.press("full_stop")
+            await until(pilot, lambda: "Was it done?" not in painted(app))
+            await pilot.press("comma")
+            await until(pilot, lambda: "Was it done?" in painted(app))
+            await pilot.press(key)
+            await until(pilot, lambda shown=guide: app.screen is not shown)
