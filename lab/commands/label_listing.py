@@ -27,6 +27,7 @@ from lab.errors import LabError
 from lab.labels import Sheet, current, key_of, ordered
 from lab.study import Act, Label, Study
 from store.formats.tables.csv_writer import harmless, line
+from store.kits import OWN
 from store.store import Store
 
 CSV_COLUMNS = (
@@ -44,7 +45,7 @@ def listed(store: Store, study: Study, args: argparse.Namespace, only: str) -> L
     unit = _unit_id(store, study, args.unit)
     rows = ordered(list(store.labels(study, unit, rater)))
     rows = [row for row in rows if not only or row.rater.kind == "human"]
-    acts = store.acts(study, rater, unit)
+    acts = [act for act in store.acts(study, rater, unit) if not only or act.act in OWN]
     lines = tuple(label_lines(study, rows, acts, history=args.history))
     told = [_act_line(act) for act in acts] if args.acts else None
     return LabelList(

@@ -185,6 +185,9 @@ class Taking:
         field = self.study.protocol.field(said.field)
         assert field is not None
         answer = said.answer
+        rule = next((one for one in unit.mechanical if (one.target, one.field) == (said.target, said.field)), None)
+        if rule is not None:
+            raise LabError(where, f"field field: {said.field} is asked of nobody: a rule settled it ({rule.reason})")
         evidence = self.places.evidence(unit, answer, where)
         if answer.value is None and answer.missing is None:
             place = " of ".join(filter(None, (said.field, said.target)))

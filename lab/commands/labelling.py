@@ -13,7 +13,8 @@ from typing import BinaryIO
 from lab.commands.label_listing import listed, pilot, print_labels_csv
 from lab.commands.label_rows import MOST, rows_of
 from lab.commands.label_taking import Rater, Taking, check_rater
-from lab.commands.labels_told import LabelDone, done_words, tell_list, tell_pilot
+from lab.commands.labels_told import LabelDone
+from lab.commands.labels_words import done_words, tell_list, tell_pilot
 from lab.commands.runs import open_store
 from lab.commands.studying import study_named
 from lab.errors import LabError

@@ -287,6 +287,15 @@ def test_nothing_is_written_into_a_locked_study_or_for_who_is_not_asked(
     assert not list(store.labels(plan))
 
 
+def test_what_a_rule_settled_nobody_is_asked(give: Hitlab, store: Store) -> None:
+    plan = frozen(store, [unit("u1", mechanical=(Gold("open", "state", "completed", "ended by its limit"),))])
+    for args in (("--as", "R1"), ("--as", "judge", "--config", "x")):
+        done = give(DONE, {**DONE, "target": "pay"}, args=(*args, "--keep-going"))
+        assert done.states == ["refused", "kept"]
+        assert "a rule settled it (ended by its limit)" in done.lines[0]["error"]
+    assert {one.target for one in store.labels(plan)} == {"pay"}
+
+
 def test_what_was_settled_goes_into_the_papers_numbers(hitlab: Hitlab, store: Store, tmp_path: Path) -> None:
     hitlab("demo", "--headless")
     [run] = store.summaries()
@@ -462,7 +471,7 @@ def test_what_stands_is_read_and_history_adds_what_was_changed(give: Hitlab, hit
     assert read(hitlab, "--rater", "R2")["labels"] == []
     text = hitlab("labels", "trial").out
     assert "not_completed" in text
-    assert "1 answers, 0 clashes in trial v1" in text
+    assert "1 answer in trial v1" in text
 
 
 def test_a_clash_is_counted_named_and_left_out_until_its_rater_settles_it(
