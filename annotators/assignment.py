@@ -43,7 +43,8 @@ def deal(study: Study, units: Iterable[Unit]) -> list[Assignment]:
     Calibration units come first and go to all, each other unit to `overlap` raters in an order of each rater's own,
     `repeats` of them late once more with the sides the other way round. Loads differ by one at most. What belongs to an
     owner goes to nobody else, what a rule has answered, or a model or a script plays, to nobody. Plays are
-    counterbalanced over tasks, conditions and order.
+    counterbalanced over tasks, conditions and order. Where there is no going back, the units of one cluster keep the
+    order that they were made in: a later one may tell what an earlier one asks.
     """
     asked = [unit for unit in units if not unit.mechanical]
     check_raters(study, asked)
@@ -60,7 +61,8 @@ def deal(study: Study, units: Iterable[Unit]) -> list[Assignment]:
     for id, chosen in dealt_apart(_wanted(study, [unit.id for unit in free if not unit.owner]), raters):
         for rater in chosen:
             main[rater].append(id)
-    return [one for rater in study.raters for one in _ordered(study, rater, pilot, main[rater])]
+    after = {unit.id: (unit.clustered, place) for place, unit in enumerate(free)} if study.protocol.forward else {}
+    return [one for rater in study.raters for one in _ordered(study, rater, pilot, main[rater], after)]
 
 
 def check_raters(study: Study, units: Iterable[Unit]) -> None:
@@ -89,21 +91,35 @@ def _wanted(study: Study, ids: Sequence[str]) -> list[tuple[str, int]]:
     return [(id, study.overlap if place < several else 1) for place, id in enumerate(drawn)]
 
 
-def _ordered(study: Study, rater: str, pilot: Sequence[str], main: Sequence[str]) -> list[Assignment]:
+def _ordered(
+    study: Study, rater: str, pilot: Sequence[str], main: Sequence[str], after: Mapping[str, tuple[str, int]]
+) -> list[Assignment]:
     """One rater's assignments: the pilot, the rest, and late among these what they rate once more."""
     order: list[tuple[str, Stage, int]] = [(id, "pilot", 1) for id in _shuffled(study, pilot, "order", rater)]
-    first: list[tuple[str, Stage, int]] = [(id, "main", 1) for id in _shuffled(study, main, "order", rater)]
+    drawn = _in_turn(_shuffled(study, main, "order", rater), after)
+    first: list[tuple[str, Stage, int]] = [(id, "main", 1) for id in drawn]
     count = portion(study.repeats, len(first))
     half = max(count, (len(first) + 1) // 2)  # what is repeated was rated in the first half, so that it lies behind
     again: list[tuple[str, Stage, int]] = [
         (id, "repeat", 2) for id, _, _ in _shuffled(study, first[:half], "repeat", rater)[:count]
     ]
     cut = max(half, len(first) - count)
-    order += [*first[:cut], *_shuffled(study, [*first[cut:], *again], "late", rater)]
+    late = _shuffled(study, [*first[cut:], *again], "late", rater) if again else first[cut:]
+    order += [*first[:cut], *late]
     return [
         Assignment(study.id, study.version, rater, at, id, stage, run, swapped(study, rater, id, run))
         for at, (id, stage, run) in enumerate(order)
     ]
+
+
+def _in_turn(drawn: Sequence[str], after: Mapping[str, tuple[str, int]]) -> list[str]:
+    """Units in the places that were drawn, those of one cluster in their own order; as drawn where `after` is empty."""
+    if not after:
+        return list(drawn)
+    of_cluster: dict[str, list[str]] = {}
+    for id in sorted(drawn, key=lambda id: after[id][1], reverse=True):
+        of_cluster.setdefault(after[id][0], []).append(id)
+    return [of_cluster[after[id][0]].pop() for id in drawn]
 
 
 def swapped(study: Study, rater: str, unit: str, run: int = 1) -> bool:

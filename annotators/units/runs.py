@@ -22,13 +22,18 @@ def run_units(
     past: Sequence[Case] = (),
     beyond: float | None = None,
 ) -> list[Unit]:
-    """A unit a run, with its targets in that run's task; `LabError` where a run has none of what is asked."""
+    """A unit a run, with its targets in that run's task; `LabError` where a run has none of what is asked.
+
+    Where units tell what somebody did before, they stand in the order of time: a later one gives an earlier one away.
+    """
     asked = failures(cases) if protocol.only_failed else cases
     if protocol.reference:
         beside = set(references.values())
         asked = [case for case in asked if not case.gold and case.id not in beside]
         if not asked:
             raise LabError(f"study by {protocol.id}", "there is no run but those that others are rated against.")
+    if wordless(protocol):
+        asked = sorted(asked, key=lambda case: case.task.time)
     known = {case.id: case for case in (*past, *cases)}
     return [_unit(protocol, case, known, references, designs, beyond) for case in asked]
 

@@ -117,6 +117,8 @@ class _Units:
         self._look_up(cases, tasks)
         if self.protocol.only_failed:
             cases = [case for case in cases if self._may_have_failed(case)]
+        if self.protocol.forward:
+            cases = sorted(cases, key=lambda case: case.task.time)  # a later one tells what came before
         unit = self.protocol.unit
         if unit == "task" and not tasks:
             tasks = [*{case.task.id: case.task for case in reversed(cases)}.values()]

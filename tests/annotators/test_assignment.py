@@ -315,3 +315,29 @@ def test_an_interrupted_play_comes_again_at_the_end_and_to_whoever_replaces_only
     elsewhere = [Assignment("s", 1, "d", 0, "other condition of it")]
     fresh = redealt(plan, mine, set(), "d", elsewhere, {**tasks, "other condition of it": tasks[mine[0].unit]})
     assert [one.unit for one in fresh] == [one.unit for one in mine[1:]]
+
+
+@given(st.integers(0, 60), st.integers(1, 5), st.integers(0, 9))
+def test_what_tells_an_earlier_answer_comes_after_it_where_there_is_no_going_back(
+    total: int, clusters: int, seed: int
+) -> None:
+    """Units of one person keep their order for every rater; those of different people are mixed."""
+    units = [Unit(f"u{at}", runs=(f"t{at}",), cluster=f"c{at * 7 % clusters}") for at in range(total)]
+    made = study(CODES[:2], units, overlap=2, seed=seed)
+    made = replace(made, protocol=replace(made.protocol, forward=True))
+    cluster = {unit.id: unit.cluster for unit in units}
+    for rater in made.raters:
+        order = [one.unit for one in deal(made, units) if one.rater == rater]
+        assert sorted(order) == sorted(cluster)
+        for name in set(cluster.values()):
+            of_one = [id for id in order if cluster[id] == name]
+            assert of_one == [unit.id for unit in units if unit.cluster == name]
+
+
+def test_people_are_mixed_although_each_ones_units_stand_in_time() -> None:
+    units = [Unit(f"u{at}", runs=(f"t{at}",), cluster=f"c{at % 4}") for at in range(40)]
+    made = study(CODES[:2], units, overlap=2)
+    made = replace(made, protocol=replace(made.protocol, forward=True))
+    orders = [[one.unit for one in deal(made, units) if one.rater == rater] for rater in made.raters]
+    assert orders[0] != orders[1]
+    assert orders[0] != [unit.id for unit in units]

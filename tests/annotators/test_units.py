@@ -297,7 +297,7 @@ def test_a_guess_is_made_from_profile_time_place_and_what_was_done_before() -> N
     assert by_id["b"]["Profile"].text == "age: 30"
     assert by_id["b"]["Time and place"].text == "2025-03-01T09:00:00 · home"
     assert "Before" not in by_id["x"]
-    assert [unit.clustered for unit in units] == ["u1", "u1", "u2"]
+    assert [(unit.id, unit.clustered) for unit in units] == [("x", "u2"), ("a", "u1"), ("b", "u1")], "by time"
     for unit in units:
         assert f"intent {unit.id}" not in encode(unit).decode(), "the true intent is nowhere in the unit"
 
