@@ -71,6 +71,8 @@ def _made(
 ) -> tuple[Study, list[Unit], StudyFrozen]:
     """A study as it would be frozen, and what is told of it; `new` is false where it is there as exactly this."""
     units, told = sampled(plan, sample.units, exact=exact)
+    if not {plan.locale, plan.locale.partition("-")[0]} & set(sample.protocol.guide):
+        told = [*told, f"locale: {sample.protocol.id} has no guide in {plan.locale}, so people read another"]
     study = frozen(plan, sample.name, sample.protocol, units, by, now())
     versions = store.versions(sample.name)
     differs: Sequence[str] = ()

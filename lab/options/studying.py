@@ -39,6 +39,11 @@ def _study(commands: Commands) -> None:
     json(shown)
     opened = _of_a_study(verbs, "open", "rate or play in a study, from the exact place where you left it")
     opened.add_argument("--as", dest="person", metavar="CODE", help="your study code (never a name)")
+    played = command(verbs, "play", "lab.commands.playing:play", "play what is left to a script or a model, headless")
+    played.add_argument("study", metavar="STUDY", help="the study's name, or NAME@2 for an older version")
+    played.add_argument("--model", metavar="NAME", help="the model that answers where the plan says model")
+    played.add_argument("--device", metavar="SERIAL", help="a phone's serial or HOST:PORT; or embedded")
+    json(played)
     lock = _of_a_study(verbs, "lock", "close a study: nothing in it changes any more")
     lock.add_argument("--even-so", action="store_true", help="although somebody has something left to do")
     json(lock)
@@ -59,8 +64,26 @@ def _of_a_study(verbs: Commands, name: str, help: str) -> argparse.ArgumentParse
     return made
 
 
+PRESETS = (
+    "pspa-e3", "pspa-d2", "pspa-e1", "dac", "knowu-5a", "knowu-5b", "knowu-5c", "memgui-a7", "memgui-irr",
+    "memgui-failures", "fingertip-guess", "fingertip-rating",
+)  # fmt: skip
+"""As `annotators.presets` has them; here, too, so that a parser is built without looking for them."""
+_EXAMPLES = f"""\
+presets: {", ".join(PRESETS[:7])},
+  {", ".join(PRESETS[7:])}
+
+examples:
+  hitlab study new memgui-failures --runs agent:rule "score<1" --raters R1,R2,R3 --overlap 3
+  hitlab study new tdg --runs all --raters R1,R2 --name graphs
+  hitlab study new knowu-5c --tasks usual_lunch way_home --raters P1,P2
+  hitlab study new mine.yaml
+"""
+
+
 def _new(verbs: Commands) -> None:
     new = command(verbs, "new", "lab.commands.studying_new:new", "freeze a study: who is asked what of which runs")
+    new.epilog, new.formatter_class = _EXAMPLES, argparse.RawDescriptionHelpFormatter
     new.add_argument(
         "plan",
         metavar="PRESET|FILE",

@@ -10,6 +10,7 @@ from annotators.plan import Plan, differences, frozen, plan_of, preset_named, sa
 from annotators.presets import presets
 from annotators.protocols import protocol
 from lab.errors import LabError
+from lab.options.studying import PRESETS
 from lab.study import Gold, Unit
 from lab.task import Actor
 
@@ -30,7 +31,7 @@ def units(count: int) -> list[Unit]:
 
 
 def test_every_paper_has_its_presets() -> None:
-    assert presets() == NAMES
+    assert presets() == NAMES == sorted(PRESETS)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -216,6 +217,12 @@ def test_a_guide_that_changed_alone_is_another_version() -> None:
     other = frozen(plan(), "s", replace(asked, guide={"en": "Otherwise."}), units(3), BY, "")
     assert other.sha != first.sha
     assert differences(first, other) == ["guide"]
+
+
+def test_people_read_a_title_in_their_language() -> None:
+    asked = protocol("success")
+    assert frozen(plan("success"), "s", asked, units(1), BY, "").title == asked.title
+    assert frozen(plan("success", locale="zh-CN"), "s", asked, units(1), BY, "").title == asked.words["zh"]["title"]
 
 
 def test_an_owner_who_is_no_rater_is_refused() -> None:

@@ -232,6 +232,12 @@ def test_what_is_shown_besides_and_what_is_revealed_is_frozen(call: Call, db: Pa
         assert "method" not in study.blind
 
 
+def test_a_language_without_a_guide_is_told(call: Call) -> None:
+    told = call("new", "success", "--runs", "a1", "--raters", "a", "--locale", "fr")[1]["studies"][0]["told"]
+    assert told == ["locale: success has no guide in fr, so people read another"]
+    assert call("new", "tdg", "--runs", "a1", "--raters", "a", "--locale", "zh")[1]["studies"][0]["told"] == []
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
