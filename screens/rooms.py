@@ -11,7 +11,7 @@ from textual.screen import Screen
 
 from lab.errors import LabError
 from lab.settings import Settings
-from screens.seats import Seat, may_author, may_rate, may_replay, may_review, sees_outcomes
+from screens.seats import Seat, may_author, may_rate, may_replay, may_review, rates_blind, sees_outcomes
 from screens.typeahead import TypeAhead
 
 if TYPE_CHECKING:
@@ -139,6 +139,12 @@ ROOMS: dict[ScreenName, Room] = {
 }
 
 
+OF_RATING: tuple[ScreenName, ...] = ("home", "annotate")
+"""The rooms of a rater to whom a study is open."""
+OF_PROOFREADING: tuple[ScreenName, ...] = ("review", "privacy")
+"""Rooms that such a rater has only where they asked for them by name."""
+
+
 class Rooms(TypeAhead):
     """An app with those rooms that its seat has; each keeps what it shows while another is seen."""
 
@@ -146,23 +152,36 @@ class Rooms(TypeAhead):
     settings: Settings
     session: Session | None
     """The run under way, or the last one; None before the first."""
+    rates: bool
+    """Whether a rater sits here to whom a study is open: all that they may see of runs, it shows them."""
     came_from: dict[str, ScreenName]
     """Where one step back leads from a room, where that is not Home."""
 
     def furnish(self, opening: Opening) -> None:
         """Makes the rooms of this seat; a `LabError` where the one to begin with is none of them."""
         self.came_from = {}
+        studies = opening.study is not None or self.store.rates(self.settings.person)
+        self.rates = rates_blind(self.settings.seat, studies=studies)
+        self._asked_for = opening.screen
         for name, room in ROOMS.items():
-            if room.may(self.settings.seat):
+            if self.has_room(name):
                 self.add_mode(name, partial(self._made, room))
         self._check_room(opening.screen)
 
     def _made(self, room: Room) -> Screen[None]:
+        if self.rates and room is ROOMS["home"]:
+            from screens.rating import RatingHome
+
+            return RatingHome(self.store, self.settings)
         return room.make(self.store, self.settings)
 
     def has_room(self, name: str) -> bool:
         """Whether a room exists for this seat."""
-        return any(name == room and there.may(self.settings.seat) for room, there in ROOMS.items())
+        for room, there in ROOMS.items():
+            if room == name and there.may(self.settings.seat):
+                also = room in OF_PROOFREADING and room == self._asked_for
+                return not self.rates or room in OF_RATING or also
+        return False
 
     def _check_room(self, name: ScreenName) -> None:
         if not self.has_room(name):

@@ -37,6 +37,11 @@ def may_review(seat: Seat) -> bool:
     return seat != "participant"
 
 
+def rates_blind(seat: Seat, *, studies: bool) -> bool:
+    """Whether this person's app has studies and nothing else: a rater to whom any is open looks nothing up."""
+    return seat == "rater" and studies
+
+
 def may_rate(seat: Seat) -> bool:
     """Whether this person rates in studies; a participant plays in them."""
     return seat != "participant"

@@ -92,6 +92,8 @@ def replay(args: argparse.Namespace) -> int:
         from screens.rooms import Opening
 
         found = store.find(run_id)
+        if settings.seat == "rater" and store.rates(settings.person):
+            raise LabError("replay", f"{settings.person} rates in a study here, which shows what may be seen of runs.")
         return _app(store, settings, Opening("replay", found, int(step) if step else None))
 
 

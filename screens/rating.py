@@ -1,0 +1,81 @@
+"""Home for somebody who rates: the studies that something of is dealt to them, and nothing else of the file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, cast
+
+from textual import on, work
+from textual.app import ComposeResult
+from textual.message import Message
+from textual.screen import Screen
+from textual.widgets import Footer, Static
+
+from lab.settings import Settings
+from screens.lines import Lines
+from screens.studies import Studies, StudyRow, study_rows
+
+if TYPE_CHECKING:
+    from screens.app import LabApp
+    from store.store import Store
+
+
+class RatingHome(Screen[None]):
+    """No run, task or agent is named here: what a rater may see of them, their study shows them."""
+
+    BINDING_GROUP_TITLE = "Home"
+
+    @dataclass
+    class StudiesRead(Message):
+        """What is dealt to this person, and how far they are."""
+
+        rows: list[StudyRow]
+
+    def __init__(self, store: Store, settings: Settings) -> None:
+        super().__init__()
+        self.store = store
+        self.settings = settings
+
+    def compose(self) -> ComposeResult:
+        yield Static(f"hitlab   {self.settings.person}, rater", id="home-title", markup=False)
+        yield Studies(id="studies")
+        yield Static("", id="next", markup=False)
+        yield Footer(show_command_palette=False)
+
+    def on_mount(self) -> None:
+        studies = self.query_one(Studies)
+        studies.border_title = "Studies"
+        studies.empty = f"Nothing is dealt to {self.settings.person} in this file."
+        studies.add_class("-any")
+        studies.styles.height = "1fr"
+        studies.focus()
+
+    def on_screen_resume(self) -> None:
+        """Something may have been handed in meanwhile."""
+        self._read()
+
+    @work(thread=True, exclusive=True, group="studies")
+    def _read(self) -> None:
+        self.post_message(self.StudiesRead(study_rows(self.store, self.settings.person, others=False)))
+
+    def on_rating_home_studies_read(self, message: StudiesRead) -> None:
+        studies = self.query_one(Studies)
+        studies.rows = message.rows
+        studies.border_title = f"Studies  {studies.count}"
+        studies.changed()
+        self._say_next()
+
+    @on(Lines.Highlighted)
+    def _say_next(self) -> None:
+        studies = self.query_one(Studies)
+        self.query_one("#next", Static).update(studies.next_words() if studies.rows else "")
+
+    @on(Lines.Chosen)
+    def _chosen(self, message: Lines.Chosen) -> None:
+        self.call_later(self.run_action, "choose")
+
+    def action_choose(self) -> None:
+        """Opens the study under the cursor."""
+        row = self.query_one(Studies).current
+        if row is not None:
+            cast("LabApp", self.app).open_study(self.store.study(row.line.id, row.line.version))
