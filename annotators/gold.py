@@ -94,7 +94,8 @@ def field_at(protocol: Protocol, unit: Unit, target: str, id: str, where: str) -
 
 def _unit(units: Sequence[Unit], line: GoldLine, where: str) -> Unit:
     if line.run:
-        found = [unit for unit in units if any(run.startswith(line.run) for run in unit.runs)]
+        found = [unit for unit in units if line.run in unit.runs]
+        found = found or [unit for unit in units if any(run.startswith(line.run) for run in unit.runs)]
     else:
         found = [unit for unit in units if unit.id == line.unit]
         found = found or [unit for unit in units if unit.id.startswith(line.unit)]

@@ -25,21 +25,26 @@ class Places:
 
     def unit(self, name: str, where: str) -> Unit:
         """The unit of this id, or that the beginning of an id names, or the only one about a run so named."""
-        id = name if name in self._units else self._find(name, where)
-        found = self._units.pop(id, None) or self.store.unit(self.study, id)
-        self._units[id] = found
+        found = self._units.pop(name, None) or self._exact(name) or self.store.unit(self.study, self._find(name, where))
+        self._units[found.id] = found
         if len(self._units) > _KEPT:
             self._units.popitem(last=False)
         return found
+
+    def _exact(self, id: str) -> Unit | None:
+        """The unit of that very id, without looking through all."""
+        try:
+            return self.store.unit(self.study, id)
+        except LabError:
+            return None
 
     def _find(self, name: str, where: str) -> str:
         if not name:
             raise LabError(where, "field unit: is empty")
         if self._ids is None:
             self._ids = {unit.id: unit.runs for unit in self.store.units(self.study)}
-        if name in self._ids:
-            return name
         found = [id for id in self._ids if id.startswith(name)]
+        found = found or [id for id, runs in self._ids.items() if name in runs]
         found = found or [id for id, runs in self._ids.items() if any(run.startswith(name) for run in runs)]
         if len(found) == 1:
             return found[0]

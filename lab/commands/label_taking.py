@@ -64,8 +64,7 @@ class Taking:
         unit = self.places.unit(row.unit, where)
         run = row.run or self.rater.run
         config = self._config(row, rater, run, where)
-        desk = self._desk(rater, unit, run)
-        reopened = row.reopen and self._reopened(desk, row)
+        reopened = row.reopen and self._reopened(self._desk(rater, unit, run), row)
         kept: list[LabelKept] = []
         says = self._says(row, where, unit, rater, run, config, kept)
         if says:

@@ -150,6 +150,12 @@ def test_gold_is_laid_into_the_units_it_is_about(tmp_path: Path) -> None:
     assert (two.pilot, three.pilot, three.gold) == (True, True, (Gold("", "rating", 70),))
 
 
+def test_a_run_named_whole_is_meant_although_another_begins_so(tmp_path: Path) -> None:
+    units = [unit("a", runs=("run-1",)), unit("b", runs=("run-10",))]
+    one, two = with_gold(NODES, units, read_gold(lines(tmp_path, {"run": "run-1", "value": 70})))
+    assert (len(one.gold), len(two.gold)) == (1, 0)
+
+
 @pytest.mark.parametrize(
     ("rows", "said"),
     [

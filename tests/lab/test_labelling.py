@@ -131,6 +131,12 @@ def test_units_are_found_by_their_beginning_or_by_their_run(give: Hitlab, store:
     assert done.code == 3
 
 
+def test_a_run_named_whole_is_meant_although_another_begins_so(give: Hitlab, store: Store) -> None:
+    plan = frozen(store, [unit("a", runs=("run-1",)), unit("b", runs=("run-10",))])
+    assert give({**DONE, "unit": "run-1"}).code == 0
+    assert {key[0] for key in stands(store, plan)} == {"a"}
+
+
 def test_a_field_is_left_out_where_one_alone_is_required(give: Hitlab, store: Store, plan: Study) -> None:
     give({"unit": "u1", "target": "pay", "value": "not_completed"}, {"unit": "u1", "value": 80})
     assert stands(store, plan) == {("u1", "pay", "state"): "not_completed", ("u1", "", "rating"): 80}
