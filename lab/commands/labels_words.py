@@ -106,8 +106,8 @@ def tell_pilot(told: PilotTold) -> None:
         for one in told.raters
     ]  # fmt: skip
     print_table(["rater", "handed in", "as gold", "share", ""], rows)
-    if told.bar is not None:
-        say(f"the bar is {told.bar:.0%}")
+    bar = "" if told.bar is None else f", the bar is {told.bar:.0%}"
+    say(f"{told.study} v{told.version}, guideline {told.guide_sha[:12]}{bar}")
     wrong = [[one.field, one.gold, one.said, str(one.n)] for one in told.confusion if one.gold != one.said]
     if wrong:
         say("")

@@ -11,19 +11,29 @@ import signal
 import subprocess
 import sys
 import threading
+from argparse import Namespace
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 import jsonschema
 import msgspec
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from lab.cli import main
+from lab.commands.label_listing import listed
+from lab.commands.label_rows import rows_of
+from lab.commands.label_taking import Rater, Taking
+from lab.commands.labelling import refused
+from lab.errors import LabError
 from lab.labels import current, key_of
 from lab.output import schemas
 from lab.study import Act, Field, Gold, Label, Option, Protocol, Study
 from lab.task import Actor
+from lab.wire import encode
 from store.labels import insert_label
 from store.store import Store
 from tests.studies import NODES, R1, R2, frozen, label, unit
@@ -448,6 +458,7 @@ def test_how_the_pilot_stands_is_told_by_rater_by_answer_and_by_pair(
     ]
     text = hitlab("labels", "trial", "--pilot").out
     assert "1 of 2" in text
+    assert f"trial v1, guideline {told['guide_sha'][:12]}, the bar is 80%" in text
     assert "50.0 %" in text
 
 
@@ -587,6 +598,41 @@ def test_what_one_file_tells_another_takes_in_the_same(
         assert [act.act for act in other.acts(plan, "R1")] == ["commit", "reopen", "commit"]
         assert len(list(other.labels(plan))) == len(list(store.labels(plan)))
         assert other.sheet(plan, unit("u1"), "R1").committed
+
+
+ROWS = st.sampled_from([
+    DONE, {**DONE, "value": "not_completed"}, {**DONE, "value": None, "missing": "skipped"},
+    {**DONE, "target": "pay", "step": 2}, {**DONE, "target": "pay", "note": "x"}, {"unit": "u1", "value": 3},
+    {**DONE, "field": "why", "value": "no"}, {"unit": "u1", "undo": True}, {"unit": "u1", "commit": True},
+    {"unit": "u1", "reopen": True}, {"unit": "u2", "values": {"open": "completed", "rating": 9}},
+])  # fmt: skip
+
+
+def take_all(store: Store, rows: list[dict[str, Any]], rater: str) -> list[str]:
+    taking = Taking(store, store.study("trial"), Rater(rater, "", 1, ""), "rows")
+    found = [placed for i, row in enumerate(rows) for placed in rows_of(json.dumps(row).encode(), f"line {i}", i)]
+    return [(refused(one) if isinstance(one, LabError) else taking.take(one)).state for one in found]
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.lists(ROWS, max_size=14), st.integers(0, 14))
+def test_any_history_comes_over_whole_also_after_a_stop(rows: list[dict[str, Any]], cut: int) -> None:
+    with (
+        TemporaryDirectory() as folder,
+        Store.open(Path(folder) / "a.db") as one,
+        Store.open(Path(folder) / "b.db") as other,
+    ):
+        plan = frozen(one, [unit("u1"), unit("u2")])
+        frozen(other, [unit("u1"), unit("u2")])
+        take_all(one, rows, "R1")
+        told = listed(one, one.study("trial"), Namespace(rater=None, unit=None, history=True, acts=True), "")
+        document = json.loads(encode(told))
+        parts = sorted([*document["labels"], *document["acts"]], key=lambda row: row["at"])
+        assert "refused" not in take_all(other, parts[:cut], "")
+        assert "refused" not in take_all(other, [document], "")
+        assert said(other, plan) == said(one, plan)
+        assert other.sheet(plan, unit("u1"), "R1").committed == one.sheet(plan, unit("u1"), "R1").committed
+        assert len(list(other.labels(plan))) == len(list(one.labels(plan)))
 
 
 def said(store: Store, plan: Study) -> dict[Any, Any]:
