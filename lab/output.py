@@ -234,6 +234,7 @@ def schemas() -> dict[str, Any]:
     from lab.commands.labels_told import LabelDone, LabelList, PilotTold
     from lab.commands.listing import RunTable
     from lab.commands.metrics_told import Measured
+    from lab.commands.playing import StudyPlayed
     from lab.commands.protocols import ProtocolLine, ProtocolShown
     from lab.commands.reviews_told import (
         Exported,
@@ -314,6 +315,7 @@ def schemas() -> dict[str, Any]:
         "study-list": list[StudyLine],
         "study-status": StudyStatus,
         "study-show": StudyShown,
+        "study-play": StudyPlayed,
         "study-lock": StudyLocked,
         "study-replace": RaterReplaced,
         "study-release": RaterReleased,

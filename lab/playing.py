@@ -73,7 +73,7 @@ class Part:
         """The exact place at which this person goes on; what is left of an interrupted run is settled first."""
         self._check()
         acts = self.store.acts(self.study, self.person.id)
-        settled = [act.act for act in acts if act.act in ("consent", "left")]
+        settled = [act.act for act in acts if act.act == "consent" or (act.act == "left" and "why" in act.detail)]
         if not settled or settled[-1] == "left":
             return Place("refused" if settled else "consent")
         dealt = self.store.assignments(self.study, self.person.id)
@@ -90,6 +90,9 @@ class Part:
             raise LabError(f"study {self.study.name}", f"{self.person.id} has withdrawn.")
         if self.store.locked(self.study):
             raise LabError(f"study {self.study.name}", "is locked; nobody plays in it any more.")
+        if self.store.left(self.study, self.person.id):
+            said = f"{self.person.id} has left it; another goes on in their place."
+            raise LabError(f"study {self.study.name}", said)
 
     def _at_run(self, here: Place) -> Place | None:
         """The stage where a run of this play has begun; None where none has."""

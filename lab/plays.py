@@ -82,7 +82,7 @@ def spec_of(play: Play, person: str, user: str, *, pace: float = 0.0, device: st
         play.persona,
         agent=play.agent,
         user=user,
-        person=person,
+        person=person or Spec._field_defaults["person"],
         seat="participant",
         mirror=play.mirror and user == "human",
         seed=play.seed,

@@ -164,7 +164,7 @@ async def answer_sheet(app: Stage, pilot: Any, until: Until, keys: str = "452") 
 
 
 async def test_two_participants_play_their_part_by_keys_alone(store: Store, until: Until) -> None:
-    study = frozen(store, [unit(LUNCH), unit(COFFEE, mirror=False)])
+    study = frozen(store, [unit(LUNCH), unit(COFFEE, mirror=False)], bar=0.6)
     for person, decision in (("P1", "1"), ("P2", "2")):
         app = Stage(store, study, person)
         async with app.run_test(size=(120, 40)) as pilot:

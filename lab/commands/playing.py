@@ -1,0 +1,150 @@
+"""The command that plays what a study leaves to a model or a script: one run each, resumed where it was cut off."""
+
+from __future__ import annotations
+
+import argparse
+
+import msgspec
+
+from lab.commands.exporting import SEATS
+from lab.commands.runs import open_store
+from lab.commands.studying import study_named
+from lab.errors import LabError
+from lab.output import print_json, say, warn
+from lab.plain import plain
+from lab.plays import SCRIPT, claim, claimed, headless, session_of, tie
+from lab.settings import load
+from lab.spec import user_name
+from lab.study import Study, Unit
+from lab.task import Actor
+from lab.trace import Trace
+from store.store import Store
+
+
+class PlayedRun(msgspec.Struct, frozen=True):
+    """One run of a study that nobody sat at: `new` is false where it was played before."""
+
+    unit: str
+    task: str
+    condition: str
+    by: str
+    trace: str
+    status: str
+    score: float | None
+    questions: int
+    new: bool
+
+
+class StudyPlayed(msgspec.Struct, frozen=True):
+    """What `study play` came to. `left` counts plays that wait for a model to be named."""
+
+    study: str
+    version: int
+    runs: tuple[PlayedRun, ...]
+    left: int
+    interrupted: bool = False
+
+
+def play(args: argparse.Namespace) -> int:
+    """Plays every unit whose user is a script, and with --model those whose user is a model, each once."""
+    settings = load(db=getattr(args, "db", None), device=args.device)
+    if settings.seat not in SEATS:
+        raise LabError("study play", f"is not there for the seat {settings.seat}.")
+    with open_store(settings, create=False) as store:
+        study = study_named(store, args.study)
+        what = f"study {study.name}"
+        if study.protocol.unit != "task to play":
+            raise LabError(what, f"is rated, not played: its unit is a {study.protocol.unit}.")
+        if store.locked(study):
+            raise LabError(what, "is locked; nothing in it changes any more.")
+        todo = list(headless(store, study, args.model or ""))
+        left = sum(unit.play is not None and unit.play.user == "model" for unit in store.units(study))
+        left = 0 if args.model else left
+        if not todo:
+            hint = "Name a model with --model NAME." if left else "`hitlab study open` is for people."
+            raise LabError(what, "has nothing that a script plays." if left else "is played by people alone.", hint)
+        _check(todo)
+        told = _played(store, study, todo, left, settings.device, quiet=args.json)
+    if args.json:
+        print_json(told)
+    if told.left:
+        warn(f"{told.left} wait for a model: --model NAME")
+    return 3 if told.left or told.interrupted else 0
+
+
+def _check(todo: list[tuple[Unit, Actor, str]]) -> None:
+    """Raises `LabError` where one of them could not be played, before the first is."""
+    from lab.settings import load
+    from simulators import library
+    from simulators.model import model_user
+
+    for unit, by, _ in todo:
+        assert unit.play is not None
+        if by == SCRIPT:
+            library.script(unit.play.task.id)
+        else:
+            model_user(by.shown, load(), unit.play.task, unit.play.persona)
+
+
+def _played(
+    store: Store, study: Study, todo: list[tuple[Unit, Actor, str]], left: int, device: str, *, quiet: bool
+) -> StudyPlayed:
+    runs: list[PlayedRun] = []
+    interrupted = False
+    for unit, by, user in todo:
+        try:
+            run = _one(store, study, unit, by, user, device)
+        except KeyboardInterrupt:
+            interrupted = True
+            break
+        runs.append(run)
+        if not quiet:
+            tell(run)
+    return StudyPlayed(study.id, study.version, tuple(runs), left, interrupted)
+
+
+def _one(store: Store, study: Study, unit: Unit, by: Actor, user: str, device: str) -> PlayedRun:
+    """Plays one unit, or finds that it is played; the run is tied to it before its line is printed."""
+    assert unit.play is not None
+    before = claimed(store, study, by, unit.id)
+    if before and store.holds(before) and (trace := store.trace(before)).ended is not None:
+        tie(store, study, by, unit.id, 1, trace)
+        return _told(unit, by, trace, new=False)
+    run = claim(store, study, by, unit.id)
+    session = session_of(store, unit.play, run, "", user, device=device)
+    if user_name(session.user.actor) != user and by != SCRIPT:
+        raise LabError(f"run {run}", f"was begun by {user_name(session.user.actor)}, not by {user}.")
+    session.start()
+    try:
+        session.join()
+    except KeyboardInterrupt:
+        session.leave()  # it stays open, and is gone on with
+        raise
+    if session.failure is not None:
+        raise session.failure
+    trace = store.trace(run)
+    tie(store, study, by, unit.id, 1, trace)
+    return _told(unit, by, trace, new=True)
+
+
+def _told(unit: Unit, by: Actor, trace: Trace, *, new: bool) -> PlayedRun:
+    assert unit.play is not None
+    return PlayedRun(
+        unit.id,
+        unit.play.task.id,
+        unit.play.condition,
+        by.id,
+        trace.id,
+        trace.status,
+        trace.ended.score if trace.ended else None,
+        trace.questions,
+        new,
+    )
+
+
+def tell(run: PlayedRun) -> None:
+    """A line for a run that is on the disk."""
+    score = "-" if run.score is None else f"{run.score:.2f}"
+    asked = "one question" if run.questions == 1 else f"{run.questions} questions"
+    before = "" if run.new else ", played before"
+    say(plain(f"{run.task}  {run.by}  {run.trace}  {run.status}  score {score}  {asked}{before}", lines=False))
