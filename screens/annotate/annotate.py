@@ -93,6 +93,7 @@ class AnnotateScreen(Sitting):
         if place:
             beside.go_to(place)
         self.pane.looked(beside.place)
+        self.cover()
         self.renew()
 
     # -- after handing in ------------------------------------------------------------------------------------
@@ -105,7 +106,7 @@ class AnnotateScreen(Sitting):
         assert desk.sheet is not None
         self.pace.end_unit()
         self.counted(1)
-        self.last = desk.assignment
+        self.last = None if desk.study.protocol.forward or message.handed.compared else desk.assignment
         derived = desk.derived()
         if not message.handed.compared and not derived:
             self._lay_out()
@@ -127,11 +128,16 @@ class AnnotateScreen(Sitting):
         desk, last = self.desk, self.last
         if desk is None or last is None:
             return
-        if desk.assignment != last or desk.sheet is None:
-            desk.open(last)
-        desk.reopen()
-        self.counted(-1)
         self.last = None
+        if desk.assignment != last:
+            desk.open(last)
+        try:
+            desk.reopen()
+        except LabError as error:
+            self._lay_out()
+            self.pane.say(error.said)
+            return
+        self.counted(-1)
         self.show_unit()
 
     @on(OpenSheet.Wanted)
@@ -146,8 +152,12 @@ class AnnotateScreen(Sitting):
                 self.renew()
             case "guide":
                 await self.run_action("guide")
+            case "search":
+                found = self.query_one(Beside).search(message.place)
+                self.pane.say(f"{found} {'step' if found == 1 else 'steps'} with these words." if found else "No step.")
             case "undo" if self.last is None:
-                self.pane.say("There is nothing to take back.")
+                forward = self.desk is not None and self.desk.study.protocol.forward
+                self.pane.say("There is nothing to take back." if not forward else "This study has no going back.")
             case "undo":
                 self.tried(self.action_reopen)
 
@@ -208,6 +218,7 @@ class AnnotateScreen(Sitting):
             self.app.action_hide_help_panel()
         elif self.pane.drawing:
             self.pane.drawing = ""
+            self.query_one(Beside).draw_region()  # once more: no longer
             self.renew()
         elif self.shown != "shelf":
             self.to_shelf()

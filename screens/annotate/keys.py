@@ -45,6 +45,8 @@ ROOM_KEYS: list[BindingType] = [
             tooltip="Of two runs the other one takes the steps' keys"),
     Binding("Q", "question(1)", "Question", show=False, id="annotate.question", group=STEPS,
             tooltip="The next step with a question"),
+    Binding("slash", "search", "Search", show=False, id="annotate.search", group=STEPS,
+            tooltip="Words in the run; Enter goes to the next step that has them"),
     Binding("t", "guide", "Guide", id="annotate.guide", tooltip="The guideline, and what each answer means"),
     Binding("v", "view", "Words", show=False, id="annotate.view", group=SHOW, tooltip="Words, or the phone"),
     Binding("b", "after", "After", show=False, id="annotate.after", group=SHOW,

@@ -28,6 +28,8 @@ from screens.author.told import Told
 from screens.clock import Clock
 from screens.lines import Lines
 
+SEARCH = "search"
+"""What the line is for where words are looked for beside the sheet: they are no answer, and not kept."""
 _SETTLES = 1.0
 """Seconds of rest after which it is kept where the rater is, and what they have typed."""
 
@@ -137,6 +139,7 @@ class OpenSheet(Vertical):
         self.items.changed()
         spot = rest.spot if rest.known else next_open(self.sheet, None)
         self._kept = (spot, rest.place, dict(self.drafts))
+        self.keying = Keying()
         self.go(spot)
         self.items.scroll_to(y=max(0, self.items.cursor - 2), animate=False)
         self.items.focus()
@@ -144,10 +147,8 @@ class OpenSheet(Vertical):
 
     def go(self, spot: Spot | None) -> None:
         """Makes a place the current one; None is the line that hands in."""
-        index = self.items.index_of(spot)
-        if index == self.items.cursor:
-            self._current()
-        self.items.go(index)
+        self.items.go(self.items.index_of(spot))
+        self._current()
 
     @on(Lines.Highlighted, "#items")
     def _moved(self, message: Lines.Highlighted) -> None:
@@ -160,10 +161,11 @@ class OpenSheet(Vertical):
         spot = item.spot if item is not None else None
         if spot != self.keying.spot:
             self.close_line()
-        if spot != self.keying.spot or self.keying.shown_at is None:
-            self.keying = Keying(spot, self.clock.now(), self.pace.away)
-            self.drawing = ""
-            self.post_message(self.At(item))
+        if spot == self.keying.spot and self.keying.shown_at is not None:
+            return
+        self.keying = Keying(spot, self.clock.now(), self.pace.away)
+        self.drawing = ""
+        self.post_message(self.At(item))
         self.say("")
         self._settle()
 
@@ -199,7 +201,7 @@ class OpenSheet(Vertical):
     def _hold(self) -> None:
         """What stands in the open line is held as a draft."""
         line, spot = self.line, self.keying.spot
-        if not self.typing or spot is None or not line.begun:
+        if self.typing in ("", SEARCH) or spot is None or not line.begun:
             return
         self.drafts.pop((spot, self.typing), None)
         if line.text.strip():

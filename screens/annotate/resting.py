@@ -8,6 +8,7 @@ from lab.errors import LabError
 from lab.labels import Spot
 from screens.annotate.answering import AnsweredSheet
 from screens.annotate.entry import Line
+from screens.annotate.pane import SEARCH
 from screens.annotate.typed import hint_of, typed_value, words_of
 
 Region = tuple[int, int, int, int]
@@ -82,6 +83,10 @@ class TypedSheet(AnsweredSheet):
         said = self.drafts.get((item.spot, "note")) or (head.note if head is not None else "")
         self._open_line("note", "Note", said, "a note with this answer")
 
+    def search(self) -> None:
+        """Opens the line for words that are looked for beside the sheet; Enter goes to the next place that has them."""
+        self._open_line(SEARCH, "Search", "", "words on a screen, in an action, in the dialogue")
+
     def _open_line(self, what: str, title: str, words: str, hint: str, *, fresh: bool = True) -> None:
         self.typing = what
         line = self.line
@@ -95,7 +100,11 @@ class TypedSheet(AnsweredSheet):
         """Enter: what was typed is kept."""
         message.stop()
         line, item = self.line, self.item
-        if item is None:
+        if self.typing == SEARCH and line.text.strip():
+            self.post_message(self.Wanted(SEARCH, line.text.strip()))
+            return
+        if item is None or self.typing == SEARCH:
+            self._left(Line.Left())
             return
         if self.typing == "note":
             self.close_line()

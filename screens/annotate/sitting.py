@@ -19,7 +19,7 @@ from lab.errors import LabError
 from lab.settings import Settings
 from lab.study import ActKind, Assignment, Study
 from lab.task import Actor
-from screens.annotate.beside import Beside
+from screens.annotate.beside import Beside, Evidence
 from screens.annotate.desk import Desk, HandedIn
 from screens.annotate.keys import ROOM_KEYS
 from screens.annotate.pace import REST, Pace
@@ -196,10 +196,7 @@ class Sitting(Screen[None]):
     @property
     def takes_back(self) -> bool:
         """Whether the unit that was handed in last may be taken back."""
-        desk = self.desk
-        if desk is None or self.last is None or desk.study.protocol.forward:
-            return False
-        return not (self.handed is not None and self.handed.compared)
+        return self.desk is not None and self.last is not None
 
     def tried(self, work: Callable[[], None]) -> None:
         """Does what a message asks for; what is refused is a sentence, as it is where a key asks."""
@@ -234,10 +231,22 @@ class Sitting(Screen[None]):
         self.renew()
 
     @on(OpenSheet.Answered)
+    def _answered(self, message: OpenSheet.Answered) -> None:
+        message.stop()
+        self.cover()
+        self.renew()
+
     @on(OpenSheet.Turned)
-    def _answered(self, message: OpenSheet.Answered | OpenSheet.Turned) -> None:
+    def _turned(self, message: OpenSheet.Turned) -> None:
         message.stop()
         self.renew()
+
+    def cover(self) -> None:
+        """Marks beside the sheet what its answers rest on."""
+        sheet = self.pane.sheet
+        heads = [(item, head) for item in self.pane.items.items if (head := sheet.head(item.spot)) is not None]
+        rests = [Evidence(head.evidence, head.region, str(item.number or "")) for item, head in heads if head.evidence]
+        self.query_one(Beside).cover(rests)
 
     @on(Beside.Looked)
     def _looked(self, message: Beside.Looked) -> None:
@@ -260,6 +269,21 @@ class Sitting(Screen[None]):
     def action_step(self, by: int) -> None:
         """The next step of the run, or the one before."""
         self.query_one(Beside).move(by)
+
+    def action_guide(self) -> None:
+        """The guideline, and what each answer of the current item means; that it was read is kept."""
+        desk, item = self.desk, self.pane.item
+        if desk is None or desk.unit is None:
+            return
+        from screens.annotate.guide import GuideScreen
+
+        desk.act("guide", desk.unit.id)
+        asked = item.field.id if item is not None else ""
+        self.app.push_screen(GuideScreen(desk.study.protocol, desk.locale, asked))
+
+    def action_search(self) -> None:
+        """Opens the line for words that are looked for in the run."""
+        self.pane.search()
 
     def action_side(self) -> None:
         """Of two runs the other one takes the steps' keys."""

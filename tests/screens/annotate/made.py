@@ -29,6 +29,9 @@ UNLISTED = Field("path_not_listed", "A valid path that is not listed?", "flag", 
 NODES = Protocol("nodes", "Nodes", "run", (DONE, PARTIAL, UNLISTED), "tdg nodes", guide={"en": "Look at every node."})
 
 
+STARS = Field("personal", "How personal?", "ordinal", tuple(Option(str(n), key=str(n)) for n in range(1, 6)))
+
+
 def nodes(count: int) -> tuple[Target, ...]:
     return tuple(
         Target(f"n{i}", f"Node {i} of the plan: open what belongs to it", f"Its screen shows the words of step {i}")

@@ -12,13 +12,12 @@ from lab.labels import Spot
 from lab.study import Field, Option, Protocol, Target, Unit
 from screens.annotate.beside import Beside
 from store.store import Store
-from tests.screens.annotate.made import NODES, nodes, one_field, press, rating, ready, room, sheet, studied
+from tests.screens.annotate.made import NODES, STARS, nodes, one_field, press, rating, ready, room, sheet, studied
 from tests.screens.runs import WHOLE, painted, whole_run
 
 Until = Callable[..., Awaitable[None]]
 PERCENT = Field("completion", "How much was done?", "interval", least=0, most=100, step=1)
 SCORE = Field("score", "How well?", "interval", least=0, most=1, step=0.05)
-STARS = Field("personal", "How personal?", "ordinal", tuple(Option(str(n), key=str(n)) for n in range(1, 6)))
 WORDS = Field("guess", "What do they want?", "text")
 
 
@@ -30,6 +29,12 @@ def run(store: Store) -> Store:
 
 def unit(count: int = 3, id: str = "u1", **more: Any) -> Unit:
     return Unit(id, (WHOLE,), targets=nodes(count), **more)
+
+
+def rests_on(app: Any, target: str) -> str | None:
+    """What the answer of a node rests on."""
+    head = sheet(app).sheet.head(Spot(target, "completed"))
+    return head.evidence if head is not None else None
 
 
 def said(app: Any) -> list[Any]:
@@ -67,7 +72,7 @@ async def test_arrows_move_the_run_and_never_the_items(run: Store, until: Until)
         assert sheet(app).place.endswith("@4")
         await press(pilot, "left", "h", "left_square_bracket", "2")
         await until(pilot, lambda: said(app)[1] == "not_completed")
-        assert sheet(app).sheet.head(Spot("n2", "completed")).evidence == f"{WHOLE}@1"
+        assert rests_on(app, "n2") == f"{WHOLE}@1"
 
 
 @pytest.mark.parametrize(
@@ -158,7 +163,7 @@ async def test_flags_notes_and_confidence_go_with_an_answer_given_before_or_afte
         await press(pilot, "n", *" one", "enter")
         await until(pilot, lambda: "odd one" in painted(app))
         await press(pilot, "right", "e")
-        await until(pilot, lambda: sheet(app).sheet.head(Spot("n1", "completed")).evidence == f"{WHOLE}@2")
+        await until(pilot, lambda: rests_on(app, "n1") == f"{WHOLE}@2")
         await press(pilot, "right", "right", "g")
         await until(pilot, lambda: sheet(app).place == f"{WHOLE}@2")
 
@@ -181,9 +186,8 @@ async def test_sides_are_answered_as_they_are_shown(
         await press(pilot, key)
         await until(pilot, lambda: said(app) == [value])
         await press(pilot, "k")
-        await until(
-            pilot, lambda: f"● {key} {dict(zip('123', ('left', 'right', 'tie'), strict=True))[key]}" in painted(app)
-        )
+        words = ("left", "right", "tie")[int(key) - 1]
+        await until(pilot, lambda: f"● {key} {words}" in painted(app))
 
 
 async def test_words_are_typed_and_letters_are_letters(run: Store, until: Until) -> None:

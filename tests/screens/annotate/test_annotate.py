@@ -1,0 +1,309 @@
+"""The room of a rater: which unit comes, what is learned after it, what is said where none comes, the time it takes."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+from textual.binding import Binding
+
+from lab.settings import Settings
+from lab.stamp import now, uuid7
+from lab.study import Act, ActKind, Gold, Protocol, Study, Unit
+from lab.task import Actor
+from screens.annotate.annotate import AnnotateScreen
+from screens.annotate.entry import Line
+from screens.annotate.keys import ROOM_KEYS, SHEET_KEYS
+from screens.annotate.menu import Menu
+from screens.annotate.pace import Pace
+from screens.app import LabApp
+from screens.clock import Clock
+from screens.rooms import Opening
+from store.store import Store
+from tests.screens.annotate.made import NODES, STARS, desk, nodes, one_field, press, rating, ready, room, sheet, studied
+from tests.screens.runs import WHOLE, painted, whole_run
+
+Until = Callable[..., Awaitable[None]]
+
+
+@pytest.fixture
+def run(store: Store) -> Store:
+    store.import_run(whole_run())
+    return store
+
+
+def units(*ids: str, **more: Any) -> list[Unit]:
+    return [Unit(id, (WHOLE,), **more) for id in ids]
+
+
+def acts(store: Store, study: Study, rater: str = "R1") -> list[str]:
+    return [act.act for act in store.acts(study, rater)]
+
+
+def did(store: Store, study: Study, person: str, act: ActKind) -> None:
+    store.record_act(Act(uuid7(), study.id, study.version, Actor("human", person), act, now()))
+
+
+async def test_unit_after_unit_and_then_thanks(run: Store, until: Until) -> None:
+    study = studied(run, one_field(STARS), units("u1", "u2"))
+    app = rating(run, study)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: ready(app) and "1 of 2" in painted(app))
+        await press(pilot, "4", "enter")
+        await until(pilot, lambda: "2 of 2" in painted(app) and "1 done today" in painted(app))
+        await press(pilot, "5", "enter")
+        await until(pilot, lambda: "All 2 are handed in" in painted(app))
+        await press(pilot, "escape")
+        await until(pilot, lambda: "2/2" in painted(app) and "done" in painted(app))
+    assert acts(run, study)[-1] == "rose"
+    opened = [act for act in run.acts(study, "R1") if act.act == "opened"]
+    assert opened[0].detail["shows"] == list(study.shown)
+    assert (opened[0].detail["position"], opened[0].detail["swap"]) == (0, False)
+
+
+async def test_a_unit_is_taken_back_right_after_and_by_its_own_keys(run: Store, until: Until) -> None:
+    study = studied(run, one_field(STARS), units("u1", "u2"))
+    app = rating(run, study)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: ready(app))
+        await press(pilot, "4", "enter")
+        await until(pilot, lambda: "2 of 2" in painted(app))
+        await press(pilot, "z")
+        await until(pilot, lambda: "1 of 2" in painted(app) and ready(app))
+        await press(pilot, "home", "2", "enter")
+        await until(pilot, lambda: "2 of 2" in painted(app))
+        assert [label.value for label in run.labels(study, "u1")] == ["4", "2"]
+        assert run.progress(study, "R1").done == 1
+
+
+async def test_where_there_is_no_going_back_there_is_none(run: Store, until: Until) -> None:
+    study = studied(run, one_field(STARS, forward=True), units("u1", "u2"))
+    app = rating(run, study)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: ready(app))
+        await press(pilot, "4", "enter")
+        await until(pilot, lambda: "2 of 2" in painted(app))
+        await press(pilot, "z")
+        await until(pilot, lambda: "no going back" in painted(app))
+        assert "2 of 2" in painted(app)
+
+
+async def test_hand_in_waits_for_what_is_open(run: Store, until: Until) -> None:
+    study = studied(run, NODES, units("u1", targets=nodes(3)))
+    app = rating(run, study)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: ready(app))
+        await press(pilot, "1", "end", "enter")
+        await until(pilot, lambda: "2 open: answer or skip them first" in painted(app))
+        assert sheet(app).items.cursor == 1
+        assert run.progress(study, "R1").done == 0
+
+
+GOLD = (Gold("n1", "completed", "completed", "Step 1 shows it."), Gold("n2", "completed", "completed", "See step 2."))
+
+
+def calibrated(store: Store, bar: float) -> Study:
+    return studied(
+        store, NODES,
+        [Unit("p1", (WHOLE,), targets=nodes(2), gold=GOLD, pilot=True), Unit("m1", (WHOLE,), targets=nodes(2))],
+        bar=bar,
+    )  # fmt: skip
+
+
+async def test_a_pilot_unit_shows_what_is_right_and_why(run: Store, until: Until) -> None:
+    study = calibrated(run, 0.5)
+    app = rating(run, study)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: ready(app) and "pilot" in painted(app))
+        assert "Step 1 shows it" not in painted(app)
+        await press(pilot, "1", "2", "enter")
+        await until(pilot, lambda: "See step 2." in painted(app))
+        told = painted(app)
+        assert "you: not completed   right: completed" in told
+        assert "50% right in the pilot" in told
+        await press(pilot, "z", "1")
+        assert run.progress(study, "R1").done == 1
+        await press(pilot, "enter")
+        await until(pilot, lambda: ready(app) and "2 of 2" in painted(app) and "pilot" not in painted(app))
+
+
+async def test_a_rater_below_the_bar_is_told_and_held_until_released(run: Store, until: Until) -> None:
+    study = calibrated(run, 0.9)
+    app = rating(run, study)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: ready(app))
+        await press(pilot, "1", "2", "enter")
+        await until(pilot, lambda: "See step 2." in painted(app))
+        await press(pilot, "enter")
+        await until(pilot, lambda: "released" in painted(app) or "releases you" in painted(app))
+        assert room(app).shown == "over"
+        did(run, study, "R1", "released")
+        await press(pilot, "escape")
+        await until(pilot, lambda: room(app).shown == "shelf" and bool(room(app).shelf.rows))
+        await press(pilot, "enter")
+        await until(pilot, lambda: ready(app))
+
+
+@pytest.mark.parametrize(("act", "words"), [("locked", "is locked"), (None, "Nothing in this study is dealt to R9")])
+async def test_where_nothing_is_asked_a_sentence_says_why(
+    run: Store, until: Until, act: ActKind | None, words: str
+) -> None:
+    run: Store, until: Until, act: ActKind | None, words: str
+) -> None:
+    study = studied(run, one_field(STARS), units("u1"))
+    if act:
+        did(run, study, "D1", act)
+    app = rating(run, study, "R1" if act else "R9")
+    async with app.run_test(size=(80, 24)) as pilot:
+        await until(pilot, lambda: words in painted(app))
+        assert list(run.labels(study)) == []
+
+
+async def test_the_shelf_lists_this_person_s_studies(run: Store, until: Until) -> None:
+    studied(run, one_field(STARS), units("u1", "u2"))
+    studied(run, one_field(STARS), units("u1"), raters=("R2",), id="other")
+    app = LabApp(run, Settings(person="R1", seat="rater", bell=False), Opening("annotate"))
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: "A study" in painted(app) and "2 left" in painted(app))
+        assert isinstance(app.screen, AnnotateScreen)
+        assert len(room(app).shelf.rows) == 1
+        await press(pilot, "enter")
+        await until(pilot, lambda: ready(app))
+
+
+async def test_an_empty_shelf_says_what_to_do(store: Store, until: Until) -> None:
+    app = LabApp(store, Settings(person="R1", seat="rater", bell=False), Opening("annotate"))
+    async with app.run_test(size=(80, 24)) as pilot:
+        await until(pilot, lambda: "Nothing is dealt to R1" in painted(app))
+
+
+async def test_the_guide_is_one_key_away_and_kept(run: Store, until: Until) -> None:
+    study = studied(run, NODES, units("u1", targets=nodes(2)))
+    app = rating(run, study)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: ready(app))
+        await press(pilot, "t")
+        await until(pilot, lambda: "Look at every node." in painted(app))
+        await press(pilot, "t")
+        await until(pilot, lambda: ready(app))
+        assert "guide" in acts(run, study)
+
+
+async def test_words_of_the_run_are_searched(run: Store, until: Until) -> None:
+    study = studied(run, NODES, units("u1", targets=nodes(2)))
+    app = rating(run, study)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: ready(app))
+        await press(pilot, "slash", *"pay", "enter")
+        await until(pilot, lambda: sheet(app).place.endswith("@5"))
+        await press(pilot, "escape", "1")
+        await until(pilot, lambda: bool(list(run.labels(study))))
+
+
+async def test_six_verbs_and_help_are_in_the_footer(run: Store, until: Until) -> None:
+    study = studied(run, NODES, units("u1", targets=nodes(2)))
+    app = rating(run, study)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await until(pilot, lambda: ready(app))
+        shown = {binding.action for _, binding, on, _ in app.screen.active_bindings.values() if binding.show and on}
+        assert len(shown) <= 8  # the palette's own is not painted
+    for key in [*SHEET_KEYS, *ROOM_KEYS, *Menu.BINDINGS, *Line.BINDINGS]:
+        assert isinstance(key, Binding)
+        assert key.id
+        assert key.tooltip
+        assert key.show or key.group
+
+
+class Still(Clock):
+    """A clock that is turned by hand."""
+
+    at = 0.0
+
+    def seconds(self) -> float:
+        return self.at
+
+
+def test_time_away_is_not_work() -> None:
+    clock = Still()
+    pace = Pace(clock)
+    clock.at = 50.0
+    pace.touch()
+    clock.at = 200.0  # a silence of 150 s: 90 of them away
+    pace.touch()
+    assert (pace.away, pace.worked) == (90.0, 110.0)
+    pace.blur()
+    clock.at = 230.0
+    assert (pace.away, pace.worked) == (120.0, 110.0)
+    pace.touch()
+    clock.at = 240.0
+    assert (pace.away, pace.worked) == (120.0, 120.0)
+    assert pace.ended() == [90.0, 30.0]
+    assert pace.ended() == []
+    pace.blur()
+    clock.at = 600.0
+    pace.touch()
+    assert pace.since_rest == 0.0
+
+
+def test_the_pace_is_the_median_of_the_units_of_this_sitting() -> None:
+    clock = Still()
+    pace = Pace(clock)
+    for seconds in (10, 30, 20):
+        pace.begin_unit()
+        clock.at += seconds
+        pace.end_unit()
+    assert pace.median == 20
+
+
+async def test_idle_time_breaks_and_the_reminder(run: Store, until: Until) -> None:
+    study = studied(run, NODES, units("u1", targets=nodes(3)), rest_minutes=2)
+    app = rating(run, study)
+    clock = Still()
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: ready(app))
+        here = room(app)
+        here.clock = sheet(app).clock = clock
+        here.pace = Pace(clock)
+        sheet(app).take_pace(here.pace)
+        await press(pilot, "down", "up")
+        clock.at = 30.0
+        app.app_focus = False
+        await pilot.pause()
+        clock.at = 90.0
+        app.app_focus = True
+        await pilot.pause()
+        await until(pilot, lambda: sheet(app).items.has_focus)
+        await press(pilot, "1")
+        (label,) = run.labels(study)
+        assert label.idle_ms == pytest.approx(60_000)
+        await until(pilot, lambda: "idle" in acts(run, study))
+        for clock.at in (140.0, 190.0, 215.0):
+            await press(pilot, "down")
+        await until(pilot, lambda: "without a break" in painted(app))
+        clock.at = 900.0
+        await press(pilot, "up")
+        await until(pilot, lambda: "break" in acts(run, study))
+        await until(pilot, lambda: "without a break" not in painted(app))
+
+
+async def test_a_person_is_shown_by_code_and_seat(run: Store, until: Until) -> None:
+    study = studied(run, one_field(STARS), units("u1"))
+    app = rating(run, study)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await until(pilot, lambda: ready(app) and "R1, rater" in painted(app))
+        assert desk(app).person == Actor("human", "R1")
+
+
+@pytest.mark.parametrize("size", [(80, 24), (64, 18), (70, 50), (200, 60)])
+async def test_the_current_item_is_in_sight_whatever_the_size(run: Store, until: Until, size: tuple[int, int]) -> None:
+    protocol = Protocol("nodes", "Nodes", "run", NODES.fields[:1], "tdg nodes")
+    study = studied(run, protocol, units("u1", targets=nodes(60)))
+    app = rating(run, study)
+    async with app.run_test(size=size) as pilot:
+        await until(pilot, lambda: ready(app))
+        for number in range(1, 60, 13):
+            while sheet(app).items.cursor < number:
+                await press(pilot, "1")
+            await until(pilot, lambda at=number: f" {at + 1} Node" in painted(app))
+        assert sheet(app).items.size.height >= 3
