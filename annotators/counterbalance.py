@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from lab.study import Study, Unit
@@ -49,7 +49,8 @@ def counterbalanced(
     """What each participant plays, in their order: each task at most once, `overlap` people a task.
 
     How often a participant, and how often a task, has each condition differs by one at most. The order is a row of a
-    Latin square in which, where it can be, every task follows every other equally often.
+    Latin square in which, where it can be, every task follows every other equally often; and each condition stands at
+    each place as equally often as a search of bounded length finds it.
     """
     tasks: dict[str, dict[str, Unit]] = {}
     for unit in units:
@@ -62,19 +63,124 @@ def counterbalanced(
     most = max(map(len, ways.values()), default=1)
     if any(len(found) < most for found in ways.values()):  # a task that lacks a condition has the next one in turn
         ways = {name: [found[at % len(found)] for at in range(most)] for name, found in ways.items()}
-    colours = evenly_coloured(edges, most)
-    mine: dict[str, dict[str, Unit]] = defaultdict(dict)
-    for (name, who), colour in zip(edges, colours, strict=True):
-        mine[who][name] = ways[name][colour]
-    return {who: _in_turn(mine[who], names, row) for row, who in enumerate(raters)}
+    colours = dict(zip(edges, evenly_coloured(edges, most), strict=True))
+    theirs = {who: [name for name in names if (name, who) in colours] for who in raters}
+    orders = evenly_placed(theirs, colours, most, lambda *of: chance(study, "place", *of))
+    return {who: [_turn(ways[name][colours[name, who]]) for name in order] for who, order in orders.items()}
 
 
-def _in_turn(units: dict[str, Unit], names: Sequence[str], row: int) -> list[Turn]:
-    """A participant's tasks in the order of a row of the square over them."""
-    mine = [name for name in names if name in units]
-    square = latin_square(len(mine))
-    ordered = [units[mine[at]] for at in square[row % len(square)]] if mine else []
-    return [Turn(unit.id, unit.play.condition if unit.play else "") for unit in ordered]
+def _turn(unit: Unit) -> Turn:
+    return Turn(unit.id, unit.play.condition if unit.play else "")
+
+
+def evenly_placed(
+    theirs: Mapping[str, Sequence[str]], colours: dict[tuple[str, str], int], count: int, chance: Chance
+) -> dict[str, list[str]]:
+    """Each one's things in the order of a row of the square over them; `colours` are traded until each stands at each
+    place about equally often.
+
+    Two trades leave every count at every end as it is: two people trade the colours of two things that both have, and
+    two people trade their rows, or one takes a row that nobody has. They are drawn and kept where they do no harm,
+    until nothing is left to be won.
+    """
+    rows = {who: row for row, who in enumerate([*theirs, *_spare(theirs)])}
+    orders = {who: _in_row(things, rows[who]) for who, things in theirs.items()}
+    if count < 2 or not colours:
+        return orders
+    least = sum(_least(sum(len(order) > place for order in orders.values()), count) for place in range(len(colours)))
+    uneven = _unevenness(orders, colours, count)
+    best = (uneven, dict(orders), dict(colours))
+    for turn in range(max(200, _EFFORT // len(colours))):
+        if best[0] == least:
+            break
+        draw = chance(turn)
+        undo = (
+            _trade_rows(theirs, rows, orders, draw // 16) if draw % 2 else _trade_colours(theirs, colours, draw // 16)
+        )
+        now = _unevenness(orders, colours, count)
+        if now > uneven + (_UPHILL if draw % 16 < 2 else 0):
+            undo()
+            continue
+        uneven = now
+        if now < best[0]:
+            best = (now, dict(orders), dict(colours))
+    colours.update(best[2])
+    return best[1]
+
+
+def _spare(theirs: Mapping[str, Sequence[str]]) -> list[str]:
+    """Rows that nobody has, by names that nobody has: no more than there are where all have the same things.
+
+    Then each thing stands at each place once; where people have different things, there is no such square to keep.
+    """
+    most = max(map(len, theirs.values()), default=0)
+    same = len({tuple(things) for things in theirs.values()}) == 1
+    return [f"\x00{row}" for row in range(len(theirs), most if same else len(theirs) + 2 * most)]
+
+
+_UPHILL = 4
+"""How much worse a trade may be that is kept now and then, as a way out of a hollow."""
+_EFFORT = 100_000
+"""About how many things are looked at in the search for an even placing: some tenths of a second's work."""
+
+
+def _in_row(things: Sequence[str], row: int) -> list[str]:
+    square = latin_square(len(things))
+    return [things[at] for at in square[row % len(square)]] if things else []
+
+
+def _least(total: int, count: int) -> int:
+    """The least sum of squares by which a number falls into so many parts."""
+    whole, over = divmod(total, count)
+    return over * (whole + 1) ** 2 + (count - over) * whole**2
+
+
+def _unevenness(orders: Mapping[str, Sequence[str]], colours: Mapping[tuple[str, str], int], count: int) -> int:
+    """The sum of squares of how often each colour stands at each place."""
+    found: dict[tuple[int, int], int] = defaultdict(int)
+    for who, order in orders.items():
+        for place, thing in enumerate(order):
+            found[place, colours[thing, who]] += 1
+    return sum(times * times for times in found.values())
+
+
+def _trade_rows(
+    theirs: Mapping[str, Sequence[str]], rows: dict[str, int], orders: dict[str, list[str]], draw: int
+) -> Callable[[], None]:
+    """Two people trade rows, or one and nobody; gives what takes it back."""
+    people = list(rows)
+    one, other = people[draw % len(people)], people[draw // len(people) % len(people)]
+
+    def trade() -> None:
+        rows[one], rows[other] = rows[other], rows[one]
+        for who in {one, other} & theirs.keys():
+            orders[who] = _in_row(theirs[who], rows[who])
+
+    trade()
+    return trade
+
+
+def _trade_colours(
+    theirs: Mapping[str, Sequence[str]], colours: dict[tuple[str, str], int], draw: int
+) -> Callable[[], None]:
+    """Two people who have two things in opposite colours trade these; gives what takes it back."""
+    people = [who for who, things in theirs.items() if things]
+    draw, one = draw // len(people), people[draw % len(people)]
+    mine = theirs[one]
+    draw, first = draw // len(mine), mine[draw % len(mine)]
+    draw, second = draw // len(mine), mine[draw % len(mine)]
+    pair = colours[first, one], colours[second, one]
+    others = [who for who in people if (colours.get((first, who)), colours.get((second, who))) == pair[::-1]]
+    if pair[0] == pair[1] or not others:
+        return lambda: None
+    other = others[draw % len(others)]
+
+    def trade() -> None:
+        for thing in (first, second):
+            colours[thing, one], colours[thing, other] = colours[thing, other], colours[thing, one]
+
+    trade()
+    return trade
 
 
 def latin_square(size: int) -> list[list[int]]:

@@ -48,16 +48,18 @@ def deal(args: argparse.Namespace) -> int:
         _check_open(store, study)
         units = list(store.units(study))
         withdrawn = tuple(code for code in study.raters if store.withdrew(code))
-        assignments = [one for one in dealt_out(study, units) if one.rater not in withdrawn]
-        at = now()
-        new = store.deal(study, [changed(one, at=at) for one in assignments])
+        assignments, new = store.assignments(study), 0
+        if not assignments:  # all of it is dealt at once, so that what is there is all of it
+            at = now()
+            assignments = [changed(one, at=at) for one in dealt_out(study, units) if one.rater not in withdrawn]
+            new = store.deal(study, assignments)
         written = sum(_answer_by_rule(store, study, unit) for unit in units if unit.mechanical)
         given = {one.unit for one in assignments}
         told = StudyDealt(
             study.id,
             study.version,
             new,
-            tuple(_dealt(code, assignments) for code in study.raters if code not in withdrawn),
+            tuple(_dealt(code, assignments) for code in people_of(store, study) if code not in withdrawn),
             sum(unit.id not in given for unit in units) if given else 0,
             written,
             withdrawn,

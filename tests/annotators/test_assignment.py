@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from itertools import combinations, pairwise
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
@@ -199,6 +199,16 @@ def test_a_study_that_cannot_be_dealt_is_refused(change: dict[str, object], said
 # -- plays -----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("size", [3, 4, 5, 6, 8])
+def test_conditions_leave_the_square_of_tasks_as_it_is(size: int) -> None:
+    units = plays(size, [("person", True), ("person", False)])
+    people = [f"P{at}" for at in range(size)]
+    dealt = deal(study(people, units, unit="task to play", overlap=size), units)
+    for place in range(size):
+        assert len({one.unit.split("-")[0] for one in dealt if one.position == place}) == size
+
+
+@settings(deadline=None, max_examples=60)
 @given(
     st.integers(1, 9),
     st.integers(1, 6),
@@ -250,6 +260,21 @@ def test_four_participants_play_four_tasks_in_a_balanced_square() -> None:
     followed = Counter(pair for order in orders for pair in pairwise(order))
     assert len(followed) == 12
     assert set(followed.values()) == {1}
+
+
+@pytest.mark.parametrize(
+    ("tasks", "people", "overlap"), [(4, 4, 4), (4, 2, 2), (6, 2, 2), (8, 4, 2), (6, 4, 2), (8, 8, 8), (12, 6, 2)]
+)
+@pytest.mark.parametrize("seed", range(3))
+def test_no_condition_is_what_everybody_begins_or_ends_with(tasks: int, people: int, overlap: int, seed: int) -> None:
+    units = plays(tasks, [("person", True), ("person", False)])
+    dealt = deal(
+        study([f"P{at}" for at in range(people)], units, unit="task to play", overlap=overlap, seed=seed), units
+    )
+    at_place: dict[int, Counter[object]] = defaultdict(Counter)
+    for one in dealt:
+        at_place[one.position][one.condition] += 1
+    assert all(spread(counts, ["person", "person, no mirror"]) <= 1 for counts in at_place.values()), at_place
 
 
 @given(st.integers(0, 12))
