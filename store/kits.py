@@ -42,6 +42,11 @@ OWN: frozenset[ActKind] = frozenset({
 """What a rater does, or is told, themselves; the rest is said of a study, and may name others."""
 
 
+def own(act: Act) -> bool:
+    """Whether an act is its rater's own; to leave is, where they say why, and not where another is to go on."""
+    return act.act in OWN or (act.act == "left" and set(act.detail) <= {"why", "sha"})
+
+
 class Kits:
     """The verbs of `Store` that are about kits."""
 
@@ -91,7 +96,7 @@ def _write(store: Store, study: Study, rater: str, part: Path) -> Kit:
     dealt = store.assignments(study, rater)
     _check(store, study, rater, dealt)
     labels = [label for label in store.labels(study, rater=rater) if label.rater.kind == "human"]
-    acts = [act for act in store.acts(study, rater) if act.rater.kind == "human" and act.act in OWN]
+    acts = [act for act in store.acts(study, rater) if act.rater.kind == "human" and own(act)]
     _check_plays(store, study, rater, acts)
     units = list(_units(store, study, rater, dealt))
     runs = tuple(dict.fromkeys(run for _, unit in units for run in unit.runs if store.holds(run)))
@@ -128,6 +133,8 @@ def _check(store: Store, study: Study, rater: str, dealt: list[Assignment]) -> N
         raise LabError(what, f"{rater} has withdrawn.")
     if not dealt:
         raise LabError(what, f"nothing is dealt to {rater}.", "`hitlab study status` says who has what.")
+    if store.left(study, rater):
+        raise LabError(what, f"{rater} has left it; another goes on in their place.")
     if store.locked(study):
         raise LabError(what, "is locked; nothing in it changes any more.")
 

@@ -20,7 +20,7 @@ from lab.study import Act, Assignment, Label, Study
 from lab.trace import Ended, Started
 from lab.wire import decode, encode, storable
 from store import rows
-from store.kits import OWN, digest
+from store.kits import digest, own
 from store.labels import insert_act, insert_label
 from store.studies import insert_assignments
 
@@ -68,7 +68,9 @@ def take_kit(store: Store, path: Path) -> Taken:
     with store._writing() as db:
         if store.withdrew(kit.rater):
             raise LabError(what, f"{kit.rater} has withdrawn; nothing of theirs is taken in.")
+        said = _left_in(store, study, said)
         known = _known(db, said, what)
+        _check_not_after_leaving(store, study, kit, said, known, what)
         _check_sheets(store, study, kit, said, known, what)
         taken = _insert(db, study, kit, said, known, what)
         if store.locked(study) and taken.labels + taken.acts + taken.dealt + taken.runs:
@@ -124,7 +126,7 @@ def _said(other: Store, kit: Kit, study: Study, what: str) -> _Said:
         if (kind, rater) != ("human", kit.rater):
             raise LabError(what, f"holds rows by {rater} ({kind}), and is a kit of {kit.rater}.")
     for act in acts:
-        if act.act not in OWN:
+        if not own(act):
             raise LabError(what, f"holds an act that is no rater's: {act.act}.")
     runs = list(_plays(other, kit, acts, what))
     made = {run.id for run in runs}
@@ -152,6 +154,18 @@ def _under_way(other: Store, act: Act, made: set[str]) -> bool:
     return run not in made and other.holds(run)
 
 
+def _left_in(store: Store, study: Study, said: _Said) -> _Said:
+    """Without what is about units that were erased here with somebody who withdrew; all else still comes in."""
+    if not store._read("SELECT 1 FROM withdrawal LIMIT 1"):
+        return said
+    here = {id for (id,) in store._read("SELECT id FROM unit WHERE study = ? AND version = ?", study.id, study.version)}
+    return said._replace(
+        dealt=[one for one in said.dealt if one.unit in here],
+        labels=[one for one in said.labels if one.unit in here],
+        acts=[one for one in said.acts if not one.unit or one.unit in here],
+    )
+
+
 # -- do the rules let it in? -----------------------------------------------------------------------------------
 
 
@@ -173,6 +187,17 @@ def _check_sheets(store: Store, study: Study, kit: Kit, said: _Said, known: set[
             _check_sheet(standing, labels, acts, said.acts, known)
         except LabError as error:
             raise LabError(what, f"{error.title}: {error.message}", error.hint) from error
+
+
+def _check_not_after_leaving(store: Store, study: Study, kit: Kit, said: _Said, known: set[str], what: str) -> None:
+    """What was done before another took this rater's place is taken; nothing after it."""
+    left = [act.at for act in store.acts(study, kit.rater) if act.act == "left" and not own(act)]
+    if not left:
+        return
+    late = sum(label.id not in known and label.at > min(left) for label in said.labels)
+    late += sum(act.id not in known and act.at > min(left) for act in said.acts)
+    if late:
+        raise LabError(what, f"{kit.rater} left on {min(left)[:10]}, and {late} answers or acts in it are later.")
 
 
 def _check_sheet(

@@ -17,6 +17,7 @@ PAUSE = 300.0
 
 def status_of(store: Store, study: Study) -> StudyStatus:
     """The study's people in the order of its plan, then those who took another's place."""
+    kit = store.kit()
     return StudyStatus(
         study.id,
         study.version,
@@ -26,6 +27,7 @@ def status_of(store: Store, study: Study) -> StudyStatus:
         study.units,
         store.locked(study),
         tuple(_rater(store, study, code) for code in people_of(store, study)),
+        kit.rater if kit is not None else None,
     )
 
 

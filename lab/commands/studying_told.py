@@ -107,7 +107,10 @@ class RaterStatus(msgspec.Struct, frozen=True):
 
 
 class StudyStatus(msgspec.Struct, frozen=True):
-    """How far everybody in one study is; never what anybody said."""
+    """How far everybody in one study is; never what anybody said.
+
+    `kit` is the code of whose kit the file is, in which only theirs is; null where all of the study is here.
+    """
 
     study: str
     version: int
@@ -117,6 +120,7 @@ class StudyStatus(msgspec.Struct, frozen=True):
     units: int
     locked: bool
     raters: tuple[RaterStatus, ...]
+    kit: str | None = None
 
 
 class UnitLine(msgspec.Struct, frozen=True):
@@ -241,6 +245,8 @@ def tell_studies(lines: Sequence[StudyLine]) -> None:
 def tell_status(found: StudyStatus) -> None:
     say(f"{found.study} v{found.version}: {found.title}{'   locked' if found.locked else ''}")
     say(f"{found.protocol}, {found.units:,} {WORDS.get(found.unit, found.unit)}")
+    if found.kit is not None:
+        say(f"This file is a kit: only what is {found.kit}'s is in it. `hitlab study take` brings it back.")
     rows = [
         [
             one.rater, f"{one.done:,}", f"{one.dealt:,}", f"{max(0, one.begun - one.done):,}",

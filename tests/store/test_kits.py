@@ -215,6 +215,30 @@ def test_a_locked_study_has_no_kits(home: Store, tmp_path: Path) -> None:
         make_kit(home, plan, "R1", tmp_path / "R1.db")
 
 
+def test_who_left_gets_no_kit_and_only_what_they_did_before_is_taken(home: Store, tmp_path: Path) -> None:
+    plan = frozen(home, [unit("u1"), unit("u2")])
+    for name in ("early", "late"):
+        make_kit(home, plan, "R1", tmp_path / f"{name}.db")
+    rate(tmp_path / "early.db")
+    left = Act(uuid7(), plan.id, 1, R1, "left", now(), "", 1, {"for": "R3"})
+    home.record_act(left)
+    rate(tmp_path / "late.db")
+    with pytest.raises(LabError, match="R1 has left"):
+        make_kit(home, plan, "R1", tmp_path / "R1.db")
+    refused(home, tmp_path / "late.db", r"R1 left on .* are later")
+    assert counts(take_kit(home, tmp_path / "early.db"))[0] == 5
+
+
+def test_status_says_that_a_file_is_a_kit(home: Store, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    from lab.cli import main
+
+    plan = frozen(home, [unit("u1")])
+    make_kit(home, plan, "R1", tmp_path / "R1.db")
+    for path, kit in ((tmp_path / "R1.db", True), (home.path, False)):
+        assert main(["study", "status", "trial", "--db", str(path)]) == 0
+        assert ("This file is a kit: only what is R1's" in capsys.readouterr().out) == kit
+
+
 def test_a_play_that_is_under_way_is_ended_before_a_kit_is_made(home: Store, tmp_path: Path) -> None:
     plan, _, _ = planted(home)
     home.record_act(Act(uuid7(), plan.id, 1, R1, "played", now(), "u1", 1, {"run": "nowhere", "status": "open"}))
