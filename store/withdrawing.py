@@ -34,7 +34,7 @@ GONE = Actor("human", "withdrawn")
 """Who signs what others build on."""
 SAID = "(withdrawn)"
 """What stands where a person's objection stood."""
-_OF_STUDY: tuple[ActKind, ...] = ("locked", "dealt", "replaced")
+_OF_STUDY: tuple[ActKind, ...] = ("locked", "dealt")
 """Acts that are about a study, not about who did them: without them it would be open again."""
 _QUOTED = 12
 """Characters from which the same text in a unit is a quotation of somebody's answer, and no coincidence."""
@@ -174,6 +174,10 @@ class _Withdrawing:
             else:
                 self._delete("act", "n = ?", n)
             count += 1
+        named = msgspec.json.encode(self.code).decode()
+        for n, act in self._rows("act", Act, "instr(body, ?)", named):
+            detail = {key: GONE.id if value == self.code else value for key, value in act.detail.items()}
+            self.db.execute("UPDATE act SET body = ? WHERE n = ?", (encode(replace(act, detail=detail)).decode(), n))
         return count
 
     # -- what others build on ----------------------------------------------------------------------------------

@@ -157,6 +157,7 @@ def _study(store: Store) -> None:
         store.record_act(Act(uuid7(), plan.id, 1, P07, "picture", now(), one.id, detail={"place": "zodetail"}))
         store.record_act(Act(uuid7(), plan.id, 1, R2, "picture", now(), one.id))
     store.record_act(Act(uuid7(), plan.id, 1, P07, "quiz", now(), detail={"answers": ["zoquiz"]}))
+    store.record_act(Act(uuid7(), plan.id, 1, Actor("human", "R3"), "released", now(), detail={"by": CODE}))
     store.record_act(Act(uuid7(), plan.id, 1, P07, "locked", now()))
 
 

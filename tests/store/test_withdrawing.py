@@ -92,7 +92,8 @@ def test_what_others_said_of_what_quotes_them_goes_and_the_rest_of_a_study_stays
     assert list(store.labels(plan)) == before
     assert [(one.rater, one.unit) for one in store.assignments(plan)] == [("R2", "other"), ("R3", "other")]
     assert store.locked(plan)
-    assert {act.rater.id for act in store.acts(plan)} == {"R2", GONE.id}
+    assert {act.rater.id for act in store.acts(plan)} == {"R2", "R3", GONE.id}
+    assert [act.detail for act in store.acts(plan, "R3")] == [{"by": GONE.id}]
     counts = erased.row.counts
     assert (counts["labels"], counts["labels_of_others"], counts["units"]) == (10, 4, 4)
     assert (counts["acts"], counts["assignments"], counts["drafts"]) == (3, 1, 1)
