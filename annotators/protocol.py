@@ -10,6 +10,7 @@ from typing import NoReturn
 from msgspec.structs import replace
 
 from lab.errors import LabError
+from lab.sheet_words import SAID
 from lab.study import Field, Option, Protocol
 from lab.wire import convert, read_file, read_yaml
 
@@ -222,17 +223,17 @@ def word_keys(protocol: Protocol) -> list[str]:
     """Everything that a translation may name, in order."""
     keys = ["title"]
     for field in protocol.fields:
-        keys += [field.id, f"{field.id}.hint"]
+        keys += [field.id, f"{field.id}.hint", f"{field.id}.says"]
         for option in field.options:
             keys += [f"{field.id}.{option.id}{end}" for end in ("", ".means", ".cases")]
-    return keys
+    return [*keys, *SAID]
 
 
 def untranslated(protocol: Protocol, locale: str) -> list[str]:
     """What a protocol says in words that a locale has not: every ask, hint, option, definition and case."""
     said = {"title": protocol.title}
     for field in protocol.fields:
-        said |= {field.id: field.ask, f"{field.id}.hint": field.hint}
+        said |= {field.id: field.ask, f"{field.id}.hint": field.hint, f"{field.id}.says": field.says}
         for option in field.options:
             said |= _said(f"{field.id}.{option.id}", option)
     words = protocol.words.get(locale, {})

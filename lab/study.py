@@ -7,6 +7,8 @@ from typing import Any, Literal
 
 import msgspec
 
+from lab.sheet_words import IN as SHEET_WORDS
+from lab.sheet_words import SAID
 from lab.task import Actor, Persona, Task, Tdg
 from lab.wire import encode
 
@@ -62,7 +64,8 @@ class Field(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
     that field of the same target (or of the unit) has one of these values. Interval fields go from `least` to `most`
     in steps of `step`. A `sided` field's options A and B are the unit's sides, whichever is shown left.
     `evidence` keeps the step that is shown with each answer. `after` names an earlier nominal field whose answer must
-    come before this one's in the declared order of options (precedence).
+    come before this one's in the declared order of options (precedence). `says` is what a flag is called in a word or
+    two, where there is no room for what it asks.
     """
 
     id: str
@@ -80,6 +83,11 @@ class Field(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
     evidence: bool = False
     after: str = ""
     hint: str = ""
+    says: str = ""
+
+    @property
+    def shown(self) -> str:
+        return self.says or self.id.replace("_", " ")
 
     def option(self, id: str) -> Option | None:
         return next((option for option in self.options if option.id == id), None)
@@ -89,7 +97,8 @@ class Protocol(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_def
     """The questions asked about one unit; `shows` is what a rater sees before committing.
 
     `guide` is the guideline by locale, `words` the translations by locale of `title`, `FIELD`, `FIELD.hint`,
-    `FIELD.OPTION`, `FIELD.OPTION.means` and `FIELD.OPTION.cases` (a case a line). `source` is the paper and section
+    `FIELD.says`, `FIELD.OPTION`, `FIELD.OPTION.means` and `FIELD.OPTION.cases` (a case a line), and of what every
+    sheet says (`lab.sheet_words`). `source` is the paper and section
     it comes from. `forward`: no going back to a committed unit. `only_failed`: only runs that failed are asked about;
     `reference`: each run is rated beside another of its task, which its owner made.
     """
@@ -125,10 +134,15 @@ class Protocol(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_def
 
     def said(self, locale: str, key: str, default: str) -> str:
         """A translated word; the default where there is none."""
-        for name in (locale, locale.partition("-")[0]):
-            if key in self.words.get(name, {}):
-                return self.words[name][key]
+        for words in (self.words, SHEET_WORDS):
+            for name in (locale, locale.partition("-")[0]):
+                if key in words.get(name, {}):
+                    return words[name][key]
         return default
+
+    def sheet_said(self, locale: str, key: str, *of: object) -> str:
+        """A word or two that every sheet says, about what it is `of`."""
+        return self.said(locale, key, SAID[key]).replace("{}", " ".join(map(str, of)))
 
     def cases(self, locale: str, field: Field, option: Option) -> tuple[str, ...]:
         """An option's worked examples in that locale."""
