@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from annotators.assignment import check_raters, portion, shuffled
 from annotators.presets import HERE, presets
-from annotators.protocols import protocols as built_in
+from annotators.protocols import HERE as PROTOCOLS
 from annotators.units.tasks import CONDITIONS
 from lab.errors import LabError
 from lab.settings import check_code
@@ -90,7 +90,7 @@ def plan_of(name: str, given: Mapping[str, Any]) -> Plan:
     """A preset, a built-in protocol's name, or a plan's file, with what is `given` besides in place of its own."""
     if name.endswith((".yaml", ".yml")):
         return _plan_file(Path(name), given)
-    if name in built_in():
+    if name in {path.stem for path in PROTOCOLS.glob("*.yaml")}:
         return _plan({"name": name, "protocol": name}, given, f"study {name}")
     return _plan(_preset(name), {"preset": preset_named(name), **given}, f"study {name}")
 

@@ -209,6 +209,15 @@ def test_only_the_owner_rates_beside_their_own_way(call: Call, db: Path) -> None
     assert "its owner u7 is none of the raters" in refused["message"]
 
 
+def test_only_demonstrations_are_proofread(call: Call, db: Path) -> None:
+    with Store.open(db) as store:
+        store.import_runs([run("own", "way_home", by=Actor("human", "u7"), steps=4)])
+    code, out = call("new", "dac", "--runs", "all", "--raters", "a,b")
+    (one,) = out["studies"]
+    assert (code, one["units"], one["overlap"]) == (0, 1, 2)
+    assert {left["why"] for left in out["skipped"]} == {"no demonstration", "not ended"}
+
+
 def test_a_plan_file_holds_everything(call: Call, db: Path, tmp_path: Path) -> None:
     plan = tmp_path / "mine.yaml"
     plan.write_text(

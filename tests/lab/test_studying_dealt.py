@@ -296,6 +296,22 @@ def test_who_withdrew_is_dealt_nothing_and_may_be_replaced(call: Call, store: St
     assert [one["withdrawn"] for one in call("status", "s")[1]["raters"]] == [False, True, False, False]
 
 
+def test_where_raters_differ_the_cause_is_a_study_of_its_own(call: Call, store: Store) -> None:
+    call("deal", "s")
+    study = store.study("s")
+    both: dict[str, list[Assignment]] = {}
+    for one in store.assignments(study):
+        if one.run == 1:
+            both.setdefault(one.unit, []).append(one)
+    differ, agree, *_ = sorted(both)
+    for unit, values in ((differ, ("success", "failure")), (agree, ("failure", "failure"))):
+        for one, value in zip(both[unit], values, strict=False):
+            rate(store, study, one, value=value)
+    code, out = call("new", "disagreement-cause", "--earlier", "s", "--raters", "x,y")
+    assert (code, out["studies"][0]["units"], out["studies"][0]["items"]) == (0, 1, 1)
+    assert [one.runs for one in store.units(store.study("disagreement-cause"))] == [(differ,)]
+
+
 def test_an_older_version_is_named(call: Call, store: Store) -> None:
     with Store.open(store.path) as other:
         other.import_runs([run("f1")])
