@@ -34,6 +34,7 @@ from lab.output import schemas
 from lab.study import Act, Field, Gold, Label, Option, Protocol, Study
 from lab.task import Actor
 from lab.wire import encode
+from store.kits import make_kit
 from store.labels import insert_label
 from store.store import Store
 from tests.studies import NODES, R1, R2, frozen, label, unit
@@ -549,6 +550,23 @@ def test_a_rater_sees_only_their_own(
         assert hitlab("labels", "trial", "--rater", "R2").code == 1
     store.record_act(Act("l1", "trial", 1, R1, "locked", "2026-04-01T10:00:00+00:00"))
     assert "theirs-of-R2" in hitlab("labels", "trial").out, "at a developer's seat, once nothing changes any more"
+    monkeypatch.setenv("HITLAB_SEAT", "rater")
+    assert "theirs-of-R2" not in hitlab("labels", "trial").out
+    monkeypatch.setenv("HITLAB_PERSON", "R7")
+    assert "0 answers" in hitlab("labels", "trial").out
+
+
+def test_a_kit_tells_its_raters_answers_alone(hitlab: Hitlab, store: Store, tmp_path: Path) -> None:
+    hitlab("demo", "--headless")
+    [run] = store.summaries()
+    plan = frozen(store, [unit("d1", runs=(run.id,))])
+    make_kit(store, plan, "R1", tmp_path / "kit.db")
+    (tmp_path / "rows.jsonl").write_text(json.dumps({**DONE, "unit": "d1"}) + "\n")
+    for args, code in ((("--as", "R1"), 0), (("--as", "R2"), 1), (("--as", "m", "--config", "x"), 1)):
+        assert hitlab("label", "trial", "rows.jsonl", *args, db="kit.db").code == code
+    told = json.loads(hitlab("labels", "trial", "--json", db="kit.db").out)
+    assert (told["only"], len(told["labels"])) == ("R1", 1)
+    assert hitlab("labels", "trial", "--rater", "R2", db="kit.db").code == 1
 
 
 def test_a_rater_gives_only_their_own_and_a_participant_nothing(
