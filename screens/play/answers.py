@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from math import inf
 from typing import ClassVar
 
+from rich.table import Table
 from rich.text import Text
 from textual import events
 from textual.binding import Binding, BindingType
@@ -68,8 +69,11 @@ class Answers(OptionList, inherit_bindings=False):
         self._seen_at = inf
         self.call_after_refresh(self.seen)
 
-    def _line(self, number: int, words: str) -> Text:
-        return Text.assemble((f"{number}", "bold underline"), f"  {plain(words, lines=False)}")
+    def _line(self, number: int, words: str) -> Table:
+        """A digit, and the words beside it however many lines they take."""
+        line = Table.grid(padding=(0, 2, 0, 0))
+        line.add_row(Text(str(number), style="bold underline"), Text(plain(words, lines=False)))
+        return line
 
     def seen(self) -> None:
         """These lines are painted now, if their screen is the one that is shown."""

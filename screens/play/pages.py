@@ -18,12 +18,16 @@ from screens.play.words import said
 
 
 class Page(NamedTuple):
-    """A title, what is read, and the lines to choose from; `marked` where Enter may take the first at once."""
+    """A title, what is read, and the lines to choose from; `marked` where Enter may take the first at once.
+
+    `long` where the text may need all the room there is.
+    """
 
     title: str
     body: RenderableType
     lines: tuple[str, ...] = ()
     marked: bool = True
+    long: bool = False
 
 
 def page_of(part: Part, here: Place) -> Page:
@@ -54,7 +58,7 @@ def consent_page(part: Part) -> Page:
     """The text, and that it may be taken back."""
     locale = part.study.locale
     body = _lines(plain(part.consent).strip(), _code(part))
-    return Page(said(locale, "consent"), body, (said(locale, "agree"), said(locale, "refuse")), marked=False)
+    return Page(said(locale, "consent"), body, (said(locale, "agree"), said(locale, "refuse")), marked=False, long=True)
 
 
 def card_page(part: Part, here: Place) -> Page:
@@ -68,7 +72,7 @@ def card_page(part: Part, here: Place) -> Page:
         right = round(stands.missed * stands.asked)
         head = said(locale, "card.again", name=name, right=right, count=stands.asked, needed=needed)
     body = Group(Text(head + "\n"), facts(persona.facts))
-    return Page(said(locale, "card"), body, (said(locale, "ready"),))
+    return Page(said(locale, "card"), body, (said(locale, "ready"),), long=True)
 
 
 def quiz_page(locale: str, persona: Persona, stands: Quizzed) -> Page:
@@ -104,9 +108,9 @@ def brief_page(locale: str, play: Play) -> Page:
     return Page(said(locale, "brief"), body, (said(locale, "begin"),))
 
 
-def where_words(part: Part, here: Place) -> str:
-    """Where a participant is, in a few words."""
-    stage = said(part.study.locale, here.stage)
+def where_words(part: Part, here: Place, page: str = "") -> str:
+    """Where a participant is, in a few words; `page` is the title of what they read there."""
+    stage = page or said(part.study.locale, here.stage)
     if not here.number or here.stage in ("card", "quiz"):
         return stage
     return f"{said(part.study.locale, 'task of', number=here.number, of=here.of)} · {stage}"

@@ -79,6 +79,9 @@ class PlayScreen(Screen[None]):
 
     def on_mount(self) -> None:
         self.query_one(SheetPane).display = False
+        text = self.query_one("#play-text")
+        for changed in ("virtual_size", "scroll_y", "size"):
+            self.watch(text, changed, self._more, init=False)
 
     # -- where the participant is ----------------------------------------------------------------------------
 
@@ -103,10 +106,10 @@ class PlayScreen(Screen[None]):
 
     @property
     def where(self) -> str:
-        """Where the participant is, in a few words; empty where no study is open."""
+        """Where the participant is now, in a few words; empty where no study is open."""
         if self.part is None or self.here is None:
             return ""
-        return where_words(self.part, self.here)
+        return where_words(self.part, self.part.where())
 
     @property
     def lobby_words(self) -> str:
@@ -125,15 +128,16 @@ class PlayScreen(Screen[None]):
         except LabError as error:
             self._refused(error)
             return
-        self._title()
         sheet = self.query_one(SheetPane)
         asked = self.here.stage == "questions"
         if asked and not sheet.display:
             self._ask(self.here)
         sheet.display = asked
         self.query_one("#play-page").display = not asked
-        if not asked:
-            self._lay(self._page(self.part, self.here))
+        page = None if asked else self._page(self.part, self.here)
+        self._title(page.title if page is not None else "")
+        if page is not None:
+            self._lay(page)
 
     def _page(self, part: Part, here: Place) -> Page:
         """The page of a place; reading what is on the way there is no place of its own."""
@@ -148,6 +152,7 @@ class PlayScreen(Screen[None]):
 
     def _lay(self, page: Page) -> None:
         pane, answers = self.query_one("#play-page"), self.query_one(Answers)
+        pane.set_class(page.long, "-long")
         pane.border_title = plain(page.title, lines=False)
         self.query_one("#play-body", Static).update(page.body)
         self.query_one("#play-text").scroll_home(animate=False)
@@ -155,12 +160,12 @@ class PlayScreen(Screen[None]):
         self._say("")
         if page.lines:
             self.set_focus(answers)
-        self.call_after_refresh(self._more)
 
-    def _title(self) -> None:
+    def _title(self, page: str) -> None:
         assert self.part is not None
+        assert self.here is not None
         study = self.part.study
-        title = f"{study.title or study.id}   {self.part.person.id}   {self.where}"
+        title = f"{study.title or study.id}   {self.part.person.id}   {where_words(self.part, self.here, page)}"
         self.query_one("#play-title", Static).update(plain(title, lines=False))
 
     def _refused(self, error: LabError) -> None:
@@ -179,13 +184,9 @@ class PlayScreen(Screen[None]):
         words = said(self.part.study.locale, "more") if left and self.part is not None else ""
         self.query_one("#play-page").border_subtitle = words
 
-    def on_resize(self) -> None:
-        self.call_after_refresh(self._more)
-
     def action_scroll(self, by: int) -> None:
         text = self.query_one("#play-text")
         (text.scroll_page_down if by > 0 else text.scroll_page_up)(animate=False)
-        self.call_after_refresh(self._more)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """The page's keys are not there while the questions are."""

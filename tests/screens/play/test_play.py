@@ -85,13 +85,13 @@ class Stage(LabApp):
     @property
     def asked(self) -> bool:
         """Whether a question of the agent's stands open and was seen."""
-        if not isinstance(self.screen, LiveScreen):
-            return False
-        return self.screen.query_one(OpenQuestion).has_class("-open") and self.screen.query_one(DecisionRow).ready
+        return self.open_question is not None and self.screen.query_one(DecisionRow).ready
 
     @property
     def open_question(self) -> Question | None:
-        return self.screen.query_one(OpenQuestion).question if isinstance(self.screen, LiveScreen) else None
+        if not isinstance(self.screen, LiveScreen) or not self.screen.is_mounted:
+            return None
+        return self.screen.query_one(OpenQuestion).question
 
     @property
     def over(self) -> bool:
