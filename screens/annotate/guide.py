@@ -15,6 +15,8 @@ from lab.study import Field, Option, Protocol
 from screens.page import Page
 from screens.replay.sheet import HEAD, MUTED, Part
 
+_SIDES = {"A": "_left", "B": "_right"}
+
 
 def guide_of(protocol: Protocol, locale: str, asked: str = "") -> Content:
     """The guide as text, with the field `asked` before all else; every word of it is shown as it stands."""
@@ -54,10 +56,16 @@ def _field(protocol: Protocol, locale: str, field: Field) -> Iterator[Part]:
 def _option(protocol: Protocol, locale: str, field: Field, option: Option) -> Iterator[Part]:
     key = f"{field.id}.{option.id}"
     means = plain(protocol.said(locale, f"{key}.means", option.means))
-    yield f"• {plain(protocol.said(locale, key, option.shown), lines=False)}", "bold"
+    says = protocol.said(locale, key, option.shown)
+    if field.sided and option.id in _SIDES:  # on the sheet they are called by where they stand
+        says = protocol.sheet_said(locale, _SIDES[option.id])
+    yield f"• {plain(says, lines=False)}", "bold"
     yield f"{'  ' if means else ''}{means}\n", ""
-    for case in _cases(protocol, locale, key, option.cases):
+    cases = _cases(protocol, locale, key, option.cases)
+    for case in cases:
         yield f"    e.g. {plain(case)}\n", MUTED
+    if cases:
+        yield "\n", ""
 
 
 def _cases(protocol: Protocol, locale: str, key: str, cases: Sequence[str]) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, cast
+from typing import Literal, cast
 
 from textual import on
 from textual.content import Content
@@ -14,16 +14,14 @@ from textual.message import Message
 from lab.study import Show
 from lab.turn import Observation
 from screens.annotate.blinded import Blinded, RaterReel
+from screens.annotate.phone import Evidence, Phone
 from screens.annotate.told import place_words
 from screens.author.footage import Footage
 from screens.graphics import Graphics
-from screens.phone.fit import room
 from screens.phone.marks import Mark
 from screens.replay.projector import Projector
 from screens.replay.reel import Reel, View
-from screens.replay.still import Still
 
-Region = tuple[int, int, int, int]
 Wanted = Literal["", "words", "phone"]
 """What is asked to be seen of a step: both, or one of them with all the room."""
 
@@ -33,55 +31,7 @@ _SPLIT = 60
 """Columns that they need there."""
 _BROAD = 64
 """Columns from which the phone stands beside the words."""
-_WORDS = 36
-"""Columns that words get before the phone may be wider than its shape asks."""
 _STEPS = 0.38
-
-
-class Evidence(NamedTuple):
-    """A place that an answer rests on (`ID@7`), with a region of its screen where one was drawn."""
-
-    place: str
-    region: Region | None = None
-    label: str = ""
-
-
-class Phone(Still):
-    """The phone of one side, as wide as the words beside it allow; with all the room where it stands alone."""
-
-    alone = False
-    area = (80, 24)
-    """Columns and rows of the whole side."""
-    _usual = ""
-
-    def draw_region(self, on: bool) -> None:
-        """Says that the next drag is a region, or no longer."""
-        self.set_class(on, "-drawing")
-        self._entitle()
-
-    def show(self, view: View, *, after: bool) -> None:
-        super().show(view, after=after)
-        self._usual = str(self.mirror.border_title or "")
-        self._entitle()
-
-    def _entitle(self) -> None:
-        drawing = self.has_class("-drawing")
-        self.mirror.border_title = "Drag a region, or click a thing" if drawing else self._usual
-
-    def take_room(self) -> None:
-        width, height = self.area
-        if self.alone:
-            self._fit("wide" if self._shape[1] > self._shape[0] and height < 40 else "fit", "1fr")
-            return
-        columns, zoom = room(self._shape, max(1, height - 2), round(width * 0.5), width - _WORDS)
-        self._fit(zoom, columns + 2)
-
-    def _fit(self, zoom: Literal["fit", "wide", "2x"], width: int | str) -> None:
-        if self.mirror.zoom != "2x":
-            self.mirror.zoom = zoom
-        wanted = str(width)
-        if self.styles.width is None or str(self.styles.width) != wanted:
-            self.styles.width = width
 
 
 class Side(Footage):

@@ -179,7 +179,8 @@ class Footage(Horizontal):
         self._projector.done(message)
         self.view = view = message.view
         self.stage.show(view, after=message.after)
-        self.page.show(self.words_of(view))
+        words = self.words_of(view)
+        self.page.show(words, from_top=words.plain != self.page.content.plain)
         bare = view.image is None and view.before.tree is None
         self.set_class(bare or self.has_class("-asked-words"), "-words")
         self.entitle()
