@@ -33,14 +33,13 @@ class Line(TextArea):
 is not yet an answer. **↑** on the first line and **↓** on the last lead back to the items.
 """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "end", "Keep", id="entry.keep", group=TYPE, tooltip="Keep what was typed and go on"),
+        Binding("enter", "end", "Keep", id="entry.keep", tooltip="Keep what was typed and go on"),
         Binding("ctrl+j,alt+enter,shift+enter", "new_line", "New line", show=False, id="entry.newline", group=TYPE,
                 tooltip="Begin a new line"),
-        Binding("escape", "leave", "Leave", id="entry.leave", group=TYPE, tooltip="Back to the items; it stays typed"),
+        Binding("escape", "leave", "Leave", id="entry.leave", tooltip="Back to the items; it stays typed"),
     ]  # fmt: skip
     DEFAULT_CSS = """
-    Line { height: auto; max-height: 7; border: none; padding: 0 1; }
-    Line:focus { border: none; }
+    Line { height: auto; max-height: 9; padding: 0 1; }
     """
 
     @dataclass
@@ -54,7 +53,7 @@ is not yet an answer. **↑** on the first line and **↓** on the last lead bac
         by: int = 0
 
     def __init__(self, clock: Clock, pace: Pace) -> None:
-        super().__init__(id="entry", compact=True, show_line_numbers=False, soft_wrap=True)
+        super().__init__(id="entry", classes="pane", compact=True, show_line_numbers=False, soft_wrap=True)
         self._clock = clock
         self.pace = pace
         self.first_key_at: str | None = None

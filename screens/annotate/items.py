@@ -50,7 +50,8 @@ def items_of(sheet: Sheet) -> list[Item]:
             lines, flags = fields, ()
         target = target_of(sheet.unit, id)
         for at, (spot, field) in enumerate(lines):
-            found.append(Item(spot, field, target, numbers.get(id, 0), at == 0, flags if at == 0 else ()))
+            first = at == 0 or target is None
+            found.append(Item(spot, field, target, numbers.get(id, 0), first, flags if at == 0 else ()))
     return found
 
 
@@ -79,7 +80,8 @@ def digits_of(item: Item) -> int:
 def choices_of(item: Item, protocol: Protocol, locale: str = "en", *, swap: bool = False) -> list[Choice]:
     """The options of a place in the order in which they are shown; the sides by where they stand."""
     if item.field.kind == "flag":
-        return [Choice("1", True, "yes"), Choice("2", False, "no")]
+        yes, no = (plain(protocol.sheet_said(locale, key), lines=False) for key in ("_yes", "_no"))
+        return [Choice("1", True, yes), Choice("2", False, no)]
     options = _options(item)
     digits = digits_of(item)
     found = []
@@ -88,7 +90,7 @@ def choices_of(item: Item, protocol: Protocol, locale: str = "en", *, swap: bool
     for number, option in enumerate(options, 1):
         says = protocol.said(locale, f"{item.field.id}.{option.id}", option.shown)
         if item.field.sided and option.id in ("A", "B"):
-            says = "left" if (option.id == "B") == swap else "right"
+            says = protocol.sheet_said(locale, "_left" if (option.id == "B") == swap else "_right")
         means = protocol.said(locale, f"{item.field.id}.{option.id}.means", option.means)
         letter = option.key if option.key.isalpha() and not item.field.sided else ""
         key = option.key if keyed else f"{number:0{digits}d}"
@@ -96,9 +98,14 @@ def choices_of(item: Item, protocol: Protocol, locale: str = "en", *, swap: bool
     return _swapped(found) if item.field.sided and swap else found
 
 
-def flags_of(item: Item) -> list[Choice]:
+def flags_of(item: Item, protocol: Protocol, locale: str = "en") -> list[Choice]:
     """The flags beside an item that have a digit of their own."""
-    return [Choice(flag.key, flag.id, plain(flag.id.replace("_", " "), lines=False)) for flag in item.flags if flag.key]
+    return [Choice(flag.key, flag.id, flag_said(flag, protocol, locale)) for flag in item.flags if flag.key]
+
+
+def flag_said(flag: Field, protocol: Protocol, locale: str = "en") -> str:
+    """What a flag is called, in a word or two."""
+    return plain(protocol.said(locale, f"{flag.id}.says", flag.shown), lines=False)
 
 
 def _options(item: Item) -> list[Option]:
@@ -116,9 +123,8 @@ def _swapped(choices: list[Choice]) -> list[Choice]:
     return sorted((one._replace(key=other.get(one.value, one.key)) for one in choices), key=lambda one: one.key)
 
 
-def title_of(item: Item) -> str:
+def title_of(item: Item, protocol: Protocol, locale: str = "en") -> str:
     """What a line is about, as plain words in a line."""
-    if item.target is None:
-        return plain(item.field.ask, lines=False)
-    says = plain(item.target.says or item.target.id, lines=False)
-    return says if item.first else plain(item.field.ask, lines=False)
+    if item.target is None or not item.first:
+        return plain(protocol.said(locale, item.field.id, item.field.ask), lines=False)
+    return plain(item.target.says or item.target.id, lines=False)

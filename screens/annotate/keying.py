@@ -92,7 +92,7 @@ class Keying:
         match way_of(item):
             case "scale":
                 typed = f"{self.digits}_" if self.digits else ""
-                return f"{typed or '_'}   {scale_words(item)}"
+                return f"{typed or '_'}   {'' if item.field.hint else scale_words(item)}".rstrip()
             case "choice" if self.digits:
                 return f"{self.digits}_"
             case "step":

@@ -41,8 +41,8 @@ Each line has a digit: press it, or go there and press **Enter**. **Esc** or **0
                     tooltip=f"Choose line {digit}")
             for digit in range(1, 10)
         ),
-        Binding("enter", "choose", "Choose", id="other.choose", group=OTHER, tooltip="Choose this line"),
-        Binding("escape,0", "leave", "Back", id="other.leave", group=OTHER, tooltip="Leave without choosing"),
+        Binding("enter", "choose", "Choose", id="other.choose", tooltip="Choose this line"),
+        Binding("escape,0", "leave", "Back", id="other.leave", tooltip="Leave without choosing"),
     ]  # fmt: skip
 
     @dataclass

@@ -6,7 +6,7 @@ from lab.digits import factor, width
 from lab.labels import MISSING, Sheet, Spot
 from screens.annotate.items import Item, way_of
 from screens.annotate.menu import Entry
-from screens.annotate.words import CONFIDENCES, Way, flag_words, place_words
+from screens.annotate.words import SURES, Way, place_words
 
 _KEYS = {"skipped": "s", "cannot_judge": "c", "not_reached": "", "not_applicable": ""}
 
@@ -17,9 +17,8 @@ def others_of(way: Way, sheet: Sheet, item: Item, place: str) -> list[Entry]:
     flags = []
     for flag in item.flags:
         raised = bool(sheet.value(Spot(target, flag.id)))
-        said = flag_words(way, flag.id, flag.ask)[1:]
-        flags.append(Entry(f"flag {flag.id}", f"{'take back: ' if raised else 'also: '}{said}"))
-    missing = [Entry(f"missing {reason}", MISSING[reason], _KEYS[reason]) for reason in MISSING]
+        flags.append(Entry(f"flag {flag.id}", way.sheet("_take_back" if raised else "_also", way.flag(flag))))
+    missing = [Entry(f"missing {reason}", way.reason(reason), _KEYS[reason]) for reason in MISSING]
     missing.sort(key=lambda entry: entry.id != "missing skipped")
     head = sheet.head(item.spot)
     seen = [Entry("evidence", f"rests on the step shown, {place_words(way, sheet.unit, place)}", "e")] if place else []
@@ -48,6 +47,6 @@ def _typed(way: Way, sheet: Sheet, item: Item, place: str) -> list[Entry]:
     return []
 
 
-def sures() -> list[Entry]:
+def sures(way: Way) -> list[Entry]:
     """How sure a rater may be."""
-    return [Entry(f"sure {number / 4}", words) for number, words in enumerate(CONFIDENCES)]
+    return [Entry(f"sure {number / (SURES - 1)}", words) for number, words in enumerate(way.sures())]

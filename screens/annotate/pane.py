@@ -17,7 +17,7 @@ from lab.labels import Sheet, Spot
 from lab.study import Label
 from screens.annotate.desk import Desk, Drafts, HandedIn, next_open
 from screens.annotate.entry import Line
-from screens.annotate.items import Item, flags_of
+from screens.annotate.items import Item
 from screens.annotate.keying import Keying
 from screens.annotate.keys import SHEET_KEYS
 from screens.annotate.menu import Menu
@@ -244,7 +244,7 @@ class OpenSheet(Vertical):
         head = self.sheet.head(item.spot)
         choices = self.way.choices(item) if self.keying.way(item) == "choice" else []
         standing = {one.key for one in choices if head is not None and one.value == head.value}
-        flags = flags_of(item)
+        flags = self.way.flags(item)
         raised = {one.key for one in flags if self.sheet.value(Spot(item.spot.target, one.value))}
         self.options.show(choices, flags, standing | raised, self.keying.how(item, head is not None))
 

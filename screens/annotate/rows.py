@@ -83,8 +83,9 @@ guideline. Every answer is on the disk before it is shown here.
             return line_words(self.way, self.sheet, self.items[index], width, self._digits)
         left = len(self.sheet.unanswered)
         if self.sheet.committed:
-            return Content.styled("  Handed in", "$foreground-muted")
-        return Content.assemble("» Hand in", (f"   {left} open" if left else "   all answered", "$foreground-muted"))
+            return Content.styled(f"  {self.way.sheet('_handed_in')}", "$foreground-muted")
+        state = self.way.sheet("_open", left) if left else self.way.sheet("_answered")
+        return Content.assemble(f"» {self.way.sheet('_hand_in')}", (f"   {state}", "$foreground-muted"))
 
 
 class Options(Widget):
@@ -120,54 +121,48 @@ class Options(Widget):
         before, width = self.size.height, self.size.width
         self.refresh(layout=not width or self._rows(width) != before)
 
-    def _cells(self) -> list[Content]:
-        return [
-            self._cell(choice, "☑" if choice.key in self.standing else "☐")
-            if choice in self.flags
-            else self._cell(choice, "●" if choice.key in self.standing else "○")
-            for choice in self.all
-        ]
-
     @property
     def all(self) -> list[Choice]:
         """Options and then flags."""
         return [*self.choices, *self.flags]
 
-    def _cell(self, choice: Choice, sign: str) -> Content:
-        style = "bold" if choice.key in self.standing else ""
-        return Content.assemble((f"{sign} ", style), (choice.key, "bold underline"), (f" {choice.says}", style))
+    def _cell(self, choice: Choice, signs: str) -> Content:
+        stands = choice.key in self.standing
+        style = "bold" if stands else ""
+        sign = f"{signs[stands]} "
+        return Content.assemble((sign, style), (choice.key, "bold underline"), (f" {choice.says}", style))
 
-    def _places(self, width: int) -> list[tuple[int, int, int]]:
-        """Left, row and width of each in so many columns."""
-        if not self.all:
-            return []
-        widths = [cell.cell_length for cell in self._cells()]
-        if sum(widths) + self._GAP * (len(widths) - 1) > width:
-            return [(0, row, width) for row in range(len(widths))]
-        lefts = [sum(widths[:n]) + self._GAP * n for n in range(len(widths))]
-        return [(left, 0, size) for left, size in zip(lefts, widths, strict=True)]
+    def _lines(self, width: int) -> list[list[Content]]:
+        """Rows of cells: options side by side where all fit, else one below the other; flags in rows of their own."""
+        found: list[list[Content]] = []
+        for choices, signs in ((self.choices, "○●"), (self.flags, "☐☑")):
+            cells = [self._cell(choice, signs) for choice in choices]
+            wide = sum(cell.cell_length for cell in cells) + self._GAP * (len(cells) - 1)
+            found += [cells] if cells and wide <= width else [[cell] for cell in cells]
+        return found
+
+    def _says(self, width: int) -> list[Content]:
+        return Content(self.says).wrap(max(1, width)) if self.says else []
 
     def _rows(self, width: int) -> int:
-        says = len(Content(self.says).wrap(max(1, width))) if self.says else 0
-        return says + (self._places(width)[-1][1] + 1 if self.all else 0)
+        return len(self._says(width)) + len(self._lines(width))
 
     def render(self) -> Content:
-        width = self.size.width
-        parts = [*([Content(self.says)] if self.says else []), *([self._options(width)] if self.all else [])]
-        return Content("\n").join(parts)
-
-    def _options(self, width: int) -> Content:
-        stacked = self._places(width)[-1][1] > 0
-        cells = self._cells()
-        if stacked:
-            return Content("\n").join([cell.truncate(max(1, width), ellipsis=True) for cell in cells])
-        return Content(" " * self._GAP).join(cells)
+        width = max(1, self.size.width)
+        gap = Content(" " * self._GAP)
+        lines = [gap.join(cells).truncate(width, ellipsis=True) for cells in self._lines(width)]
+        return Content("\n").join([*self._says(width), *lines])
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
         return self._rows(width)
 
     def on_click(self, event: events.Click) -> None:
-        above = len(Content(self.says).wrap(max(1, self.size.width))) if self.says else 0
-        for choice, (left, row, width) in zip(self.all, self._places(self.size.width), strict=True):
-            if event.y == row + above and left <= event.x < left + width:
-                self.post_message(self.Picked(choice.key))
+        width = self.size.width
+        choices = iter(self.all)
+        for row, cells in enumerate(self._lines(width), len(self._says(width))):
+            left = 0
+            for cell in cells:
+                choice = next(choices)
+                if event.y == row and (left <= event.x < left + cell.cell_length or len(cells) == 1):
+                    self.post_message(self.Picked(choice.key))
+                left += cell.cell_length + self._GAP

@@ -7,9 +7,8 @@ from textual import events, on
 
 from lab.study import Missing
 from screens.annotate.desk import next_open
-from screens.annotate.items import flags_of
 from screens.annotate.keying import ascii_digit
-from screens.annotate.menu import Menu
+from screens.annotate.menu import Entry, Menu
 from screens.annotate.others import always, others_of, sures
 from screens.annotate.resting import TypedSheet
 from screens.annotate.rows import Options
@@ -57,7 +56,7 @@ class SheetPane(TypedSheet):
                 self.action_other()
             return
         self.keying.touch(None if composed else self.clock.now())
-        flag = next((one.value for one in flags_of(item) if one.key == str(digit)), None)
+        flag = next((one.value for one in self.way.flags(item) if one.key == str(digit)), None)
         if flag is not None and not self.keying.digits:
             self.raise_flag(flag)
             return
@@ -68,6 +67,7 @@ class SheetPane(TypedSheet):
                 self.type_answer(str(digit))
             case "wait":
                 self.say("")
+                self.post_message(self.Turned())
             case ("give", value):
                 self.give(value)
             case ("wrong", str(words)):
@@ -117,13 +117,13 @@ class SheetPane(TypedSheet):
         item = self.item
         self.keying.digits = ""
         entries = always() if item is None else others_of(self.way, self.sheet, item, self.place)
-        self.menu.open("Other answers", entries)
-        self.turned()
+        self._open_menu("Other answers", entries)
 
     @on(Menu.Picked)
     async def _picked(self, message: Menu.Picked) -> None:
         message.stop()
         self.menu.close()
+        self.options.display = True
         self.items.focus()
         self.turned()
         kind, _, which = message.id.partition(" ")
@@ -147,7 +147,11 @@ class SheetPane(TypedSheet):
 
     def action_confidence(self) -> None:
         """Asks how sure."""
-        self.menu.open("How sure", sures())
+        self._open_menu("How sure", sures(self.way))
+
+    def _open_menu(self, title: str, entries: list[Entry]) -> None:
+        self.options.display = False  # their place is the menu's now
+        self.menu.open(title, entries)
         self.turned()
 
     # -- by mouse --------------------------------------------------------------------------------------------
@@ -164,7 +168,7 @@ class SheetPane(TypedSheet):
             if choice.key == message.key:
                 self.give(choice.value)
                 return
-        for flag in flags_of(item):
+        for flag in self.way.flags(item):
             if flag.key == message.key:
                 self.raise_flag(flag.value)
 

@@ -187,7 +187,8 @@ class Sitting(Screen[None]):
             return "Esc: back to the studies."
         if self.pane.drawing:
             return "Drag a region on the phone; Esc leaves it."
-        return f"{late}{self.pane.next_words}   {self.pane.saved}"
+        busy = self.pane.typing or self.pane.menu.display
+        return f"{late}{self.pane.next_words}" + ("" if busy else f"   {self.pane.saved}")
 
     def _late(self, minutes: int) -> bool:
         """Whether a break is due."""

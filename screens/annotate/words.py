@@ -9,15 +9,15 @@ from textual.content import Content
 
 from lab.labels import MISSING, Sheet, Spot
 from lab.plain import plain
-from lab.study import Label, Protocol, Study, Unit
+from lab.study import Field, Label, Missing, Protocol, Study, Unit
 from screens.annotate.desk import Drafts, HandedIn
-from screens.annotate.items import Choice, Item, choices_of, items_of, title_of
+from screens.annotate.items import Choice, Item, choices_of, flag_said, flags_of, items_of, title_of
 from screens.annotate.pace import Pace
 from screens.clock import span
 from screens.describe import one_line
 
-CONFIDENCES = ("a guess", "unsure", "rather sure", "sure", "certain")
-"""What a rater may say of how sure they are, from 0 to 1 in equal steps."""
+SURES = 5
+"""How many degrees of being sure there are, from 0 to 1 in equal steps."""
 
 
 class Way(NamedTuple):
@@ -30,8 +30,30 @@ class Way(NamedTuple):
     def ask(self, item: Item) -> str:
         return plain(self.protocol.said(self.locale, item.field.id, item.field.ask))
 
+    def title(self, item: Item) -> str:
+        return title_of(item, self.protocol, self.locale)
+
     def choices(self, item: Item) -> list[Choice]:
         return choices_of(item, self.protocol, self.locale, swap=self.swap)
+
+    def flags(self, item: Item) -> list[Choice]:
+        """The flags that have a digit of their own."""
+        return flags_of(item, self.protocol, self.locale)
+
+    def flag(self, flag: Field) -> str:
+        return one_line(flag_said(flag, self.protocol, self.locale), 24)
+
+    def sheet(self, key: str, *of: object) -> str:
+        """What every sheet says."""
+        return plain(self.protocol.sheet_said(self.locale, key, *of), lines=False)
+
+    def reason(self, reason: Missing) -> str:
+        """Why there is no answer."""
+        return self.sheet(f"_{reason}")
+
+    def sures(self) -> list[str]:
+        """What a rater may say of how sure they are, from 0 to 1 in equal steps."""
+        return [self.sheet(f"_sure_{number}") for number in range(SURES)]
 
 
 # -- a line ----------------------------------------------------------------------------------------------------
@@ -44,7 +66,7 @@ def value_words(way: Way, item: Item, value: Any) -> str:
             found = [choice.says for choice in way.choices(item) if choice.value == value]
             return found[0] if found else one_line(str(value), 40)
         case "step":
-            return f"step {value}"
+            return way.sheet("_step", value)
         case "interval":
             return f"{value:g}"
         case "box":
@@ -56,24 +78,18 @@ def answer_words(way: Way, sheet: Sheet, item: Item) -> str:
     """What stands at a line, in words: the answer or the reason for none, its step, its flags, a note's sign."""
     head = sheet.head(item.spot)
     if item.spot in sheet.clashes:
-        return "two answers: settle"
+        return way.sheet("_clash")
     words = []
     if head is not None:
-        words.append(MISSING[head.reason_missing] if head.reason_missing else value_words(way, item, head.value))
+        words.append(way.reason(head.reason_missing) if head.reason_missing else value_words(way, item, head.value))
         if head.evidence:
             words.append(place_words(way, sheet.unit, head.evidence))
-    words += [flag_words(way, flag.id, flag.ask) for flag in item.flags if sheet.value(Spot(item.spot.target, flag.id))]
+    words += [f"+{way.flag(flag)}" for flag in item.flags if sheet.value(Spot(item.spot.target, flag.id))]
     if head is not None and head.confidence is not None:
         words.append(f"{round(head.confidence * 4) + 1}/5")
     if head is not None and head.note:
         words.append("✎")
     return " ".join(words)
-
-
-def flag_words(way: Way, id: str, ask: str) -> str:
-    """A flag's name, short."""
-    said = way.protocol.said(way.locale, id, "")
-    return f"+{one_line(said or id.replace('_', ' '), 20)}"
 
 
 def place_words(way: Way, unit: Unit, place: str) -> str:
@@ -83,7 +99,7 @@ def place_words(way: Way, unit: Unit, place: str) -> str:
         return "@"
     if len(unit.runs) < 2 or run not in unit.runs:
         return f"@{step}"
-    return f"{'left' if (unit.runs.index(run) == 1) == way.swap else 'right'} @{step}"
+    return f"{way.sheet('_left' if (unit.runs.index(run) == 1) == way.swap else '_right')} @{step}"
 
 
 def line_words(way: Way, sheet: Sheet, item: Item, width: int, digits: int) -> Content:
@@ -98,7 +114,7 @@ def line_words(way: Way, sheet: Sheet, item: Item, width: int, digits: int) -> C
     right = answer_words(way, sheet, item)
     right = one_line(right, max(8, width // 2)) if right else ""
     room = max(1, width - 2 - len(number) - Content(right).cell_length - 2 - (0 if item.first else 2))
-    words = one_line(way.ask(item) if item.target is None else title_of(item), 300)
+    words = one_line(way.title(item), 300)
     left = Content(words).truncate(room, ellipsis=True, pad=True)
     return Content.assemble(
         (f"{sign} ", style), (number, "$foreground-muted"), "" if item.first else "  ", left, "  ", (right, "bold")
@@ -118,8 +134,8 @@ def item_words(way: Way, sheet: Sheet, item: Item, drafts: Drafts) -> Content:
             parts.append((f"\n{plain(target.detail)}", "$foreground"))
         parts.append(("\n", ""))
     parts.append((way.ask(item), "$text-accent" if target is not None else "bold"))
-    if item.field.hint:
-        parts.append((f"\n{plain(item.field.hint)}", "$foreground-muted"))
+    if hint := plain(way.protocol.said(way.locale, f"{item.field.id}.hint", item.field.hint)):
+        parts.append((f"\n{hint}", "$foreground-muted"))
     head = sheet.head(item.spot)
     text = head.value if head is not None and isinstance(head.value, str) and item.field.kind == "text" else ""
     waiting = {kind: words for (spot, kind), words in drafts.items() if spot == item.spot}
@@ -139,7 +155,7 @@ def _said_beside(way: Way, sheet: Sheet, head: Label | None, waiting: Mapping[st
     region = waiting.get("region") or (head.region if head is not None else None)
     said = []
     if sure not in (None, ""):
-        said.append(CONFIDENCES[min(4, round(float(sure) * 4))])
+        said.append(way.sures()[min(SURES - 1, round(float(sure) * (SURES - 1)))])
     if place:
         said.append(f"seen {place_words(way, sheet.unit, str(place))}{', a region' if region else ''}")
     if note:
@@ -177,23 +193,24 @@ def title_words(study: Study, stage: str, count: Count, person: str, seat: str, 
 def told_words(way: Way, sheet: Sheet, handed: HandedIn, derived: Sequence[tuple[str, str]]) -> Content:
     """What a rater learns after handing a unit in: what follows from the answers, and what is right beside them."""
     parts: list[Content | tuple[str, str] | str] = []
-    for name, words in derived:
-        parts += [(f"{plain(name)}  ", "$foreground-muted"), f"{plain(words)}\n"]
     items = {item.spot: item for item in items_of(sheet)}
     for one in handed.compared:
         item = items.get(one.spot)
-        name = title_of(item) if item is not None else one.spot.field
-        said = one.said if item is None or one.said is None else _said(way, item, one.said)
+        name = way.title(item) if item is not None else one.spot.field
         gold = str(one.gold.value) if item is None else value_words(way, item, one.gold.value)
+        said = "nothing" if one.said is None else str(one.said) if item is None else _said(way, item, one.said)
         sign = ("✓ ", "$text-success") if one.right else ("✗ ", "$text-error")
-        parts += [sign, (f"{one_line(name, 120)}\n", "bold"), f"   you: {said if said is not None else 'nothing'}"]
-        parts += [f"   right: {gold}\n"]
+        answers = f"   {said}\n" if one.right else f"   you: {said}\n   right: {gold}\n"
+        parts += [sign, (f"{one_line(name, 120)}\n", "bold"), answers]
         if one.gold.reason:
             parts.append((f"   {plain(one.gold.reason)}\n", "$foreground-muted"))
     if handed.share is not None:
-        parts.append(f"\n{handed.share:.0%} right in the pilot so far.")
+        parts.append(f"\n{handed.share:.0%} right in the pilot so far.\n\n")
+    for named, words in derived:
+        parts += [(f"{plain(named)}  ", "$foreground-muted"), f"{plain(words)}\n"]
     return Content.assemble(*parts)
 
 
 def _said(way: Way, item: Item, said: Any) -> str:
-    return str(said) if said in MISSING.values() else value_words(way, item, said)
+    reason = next((reason for reason, words in MISSING.items() if words == said), None)
+    return way.reason(reason) if reason is not None else value_words(way, item, said)
