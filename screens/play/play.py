@@ -69,12 +69,13 @@ class PlayScreen(Screen[None]):
 
     def compose(self) -> ComposeResult:
         yield Static(id="play-title", markup=False)
-        with Vertical(id="play-page", classes="pane"):
-            with VerticalScroll(id="play-text", can_focus=False):
-                yield Static(id="play-body", markup=False)
-            yield Answers(self._clock)
-            yield Static(id="play-said", markup=False)
-        yield SheetPane(clock=self._clock)
+        with Vertical(id="play-room"):
+            with Vertical(id="play-page", classes="pane"):
+                with VerticalScroll(id="play-text", can_focus=False):
+                    yield Static(id="play-body", markup=False)
+                yield Answers(self._clock)
+                yield Static(id="play-said", markup=False)
+            yield SheetPane(clock=self._clock)
         yield Footer(show_command_palette=False)
 
     def on_mount(self) -> None:
