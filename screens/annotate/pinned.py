@@ -6,18 +6,23 @@ from collections.abc import Mapping
 
 from textual.content import Content
 
+from lab.plain import plain
 from lab.study import Given, Study, Unit
 from lab.trace import Ended, Started
 from screens.annotate.told import Section, given_section, outcome_sections, persona_sections, read, task_sections
 
-LEFT_RIGHT = ("Left", "Right")
+
+def sides_of(study: Study) -> tuple[str, str]:
+    """What stands left, and what right, is called."""
+    left, right = (study.protocol.sheet_said(study.locale, key) for key in ("_left", "_right"))
+    return plain(left.capitalize(), lines=False), plain(right.capitalize(), lines=False)
 
 
 def names_of(study: Study, unit: Unit, *, swap: bool) -> list[tuple[str, str]]:
     """The unit's runs in the order in which they are shown, each with what it is called; never by its method."""
     runs = list(unit.runs[:2])
     if study.protocol.unit == "pair of runs":
-        return list(zip(reversed(runs) if swap else runs, LEFT_RIGHT, strict=False))
+        return list(zip(reversed(runs) if swap else runs, sides_of(study), strict=False))
     if len(runs) == 2:
         return list(zip(runs, ("The run", "Reference"), strict=True))
     return [(run, "Steps") for run in runs]
@@ -77,7 +82,7 @@ def _titled(study: Study, sides: list[Given]) -> list[tuple[str, Given]]:
     if not compared or len(sides) != 2:
         return [(_what(given), given) for given in sides]
     same = _what(sides[0]) if sides[0].title == sides[1].title else ""
-    return [(f"{name}: {same}" if same else name, given) for name, given in zip(LEFT_RIGHT, sides, strict=True)]
+    return [(f"{name}: {same}" if same else name, given) for name, given in zip(sides_of(study), sides, strict=True)]
 
 
 def _what(given: Given) -> str:
