@@ -39,9 +39,9 @@ def store(tmp_path: Path) -> Iterator[Store]:
         yield opened
 
 
-def at_brief(store: Store, *units: Unit, **changes: object) -> Part:
+def at_brief(store: Store) -> Part:
     """A participant who has agreed, and has no quiz before them."""
-    study = frozen(store, list(units) or [unit(LUNCH), unit(COFFEE)], quiz=0, **changes)
+    study = frozen(store, [unit(LUNCH), unit(COFFEE)], quiz=0)
     part = Part(store, study, P1)
     assert part.where().stage == "consent"
     part.agree()

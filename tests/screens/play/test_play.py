@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Any
 
 import pytest
@@ -102,6 +103,10 @@ class Stage(LabApp):
         return self.room.query_one(SheetPane)
 
 
+def _answered(app: Stage, question: Question) -> bool:
+    return app.over or app.open_question is not question
+
+
 async def consent(app: Stage, pilot: Any, until: Until) -> None:
     await until(pilot, lambda: app.readable and app.stage == "consent")
     await pilot.press("1")
@@ -144,7 +149,7 @@ async def run(app: Stage, pilot: Any, until: Until, *, text: str = "mild please"
             await pilot.press(decision)
         else:
             await pilot.press(*("space" if key == " " else key for key in text), "enter")
-        await until(pilot, lambda now=question: app.over or app.open_question is not now)
+        await until(pilot, partial(_answered, app, question))
     await pilot.press("enter")
     await until(pilot, lambda: app.stage == "questions" and app.screen is app.room and app.sheet.display)
 
@@ -300,6 +305,11 @@ async def test_below_the_mark_the_card_is_read_again(store: Store, until: Until)
 async def test_reopening_lands_at_the_exact_place(store: Store, until: Until, at: str) -> None:
     study = frozen(store, [unit(LUNCH)])
     app = Stage(store, study)
+    play = unit(LUNCH).play
+    assert play is not None
+    persona = play.persona
+    assert persona is not None
+    before = Part(store, study, Actor("human", "P1")).quizzed(persona)
     async with app.run_test(size=(120, 40)) as pilot:
         await consent(app, pilot, until)
         if at == "questions":
@@ -311,8 +321,6 @@ async def test_reopening_lands_at_the_exact_place(store: Store, until: Until, at
             await until(pilot, lambda: app.readable and app.stage == "card")
             await pilot.press("enter")
             await until(pilot, lambda: app.readable and app.heading == "What do you remember?")
-            persona = app.room.here.play.persona  # type: ignore[union-attr]
-            assert persona is not None
             before = app.part.quizzed(persona)
             await pilot.press(str(before.waiting[0].right + 1))
             await until(pilot, lambda: len(app.part.quizzed(persona).waiting) == 2)
