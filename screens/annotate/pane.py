@@ -70,7 +70,7 @@ class OpenSheet(Vertical):
         place: str = ""
 
     def __init__(self, desk: Desk | None = None, clock: Clock | None = None, pace: Pace | None = None) -> None:
-        super().__init__(id="sheet")
+        super().__init__(id="answer-sheet")
         self.desk = desk
         self.clock = clock or Clock()
         self.pace = pace or Pace(self.clock)
