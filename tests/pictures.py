@@ -43,6 +43,7 @@ from simulators import library
 from simulators.phone.served.scrcpy_options import stand_in
 from simulators.phone.shots import shots
 from store.store import Store
+from tests import pictured_studies
 from tests.endpoint import serving
 from tests.lab.test_model_agent import Brain
 from tests.simulators.phone.served.rig import AdbServer, Rig
@@ -98,6 +99,11 @@ def main() -> None:
             seat = opening.spec.seat if opening.spec else "developer"
             svg = asyncio.run(_export(store, Settings(seat=seat, bell=False), opening, drive))
             _render(svg, out / f"{name}.png")
+        pictured_studies.freeze(store, ids[-1])
+        for name, (opening, drive) in pictured_studies.openings(store, _until, _settled).items():
+            settings = Settings(seat="rater", person="R1", bell=False)
+            _render(asyncio.run(_export(store, settings, opening, drive)), out / f"{name}.png")
+        _render(asyncio.run(pictured_studies.played(store, SIZE, _until, _settled)), out / "played.png")
         _unplugged(store, Path(folder), out / "device.png")
 
 

@@ -64,7 +64,7 @@ def step_sheet(step: Step | Asked, *, slip: bool = False, thought_last: bool = F
     who = _by(step.proposed.by, "  by ")
     if action.kind != "ask_user" or step.question is None:
         parts += _section(f"Action{who}", _action(action, step.before.tree))
-    if step.decision is not None:
+    if step.decision is not None and not (step.decision.verdict == "approve" and step.decision.by == NOBODY):
         parts += _section("Gate", _decision(step.decision, step.before.tree))
     if step.question is not None:
         parts += _section(f"Question{who}", _question(step.question))
