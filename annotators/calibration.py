@@ -130,7 +130,7 @@ def pairwise(sheets: Mapping[str, Sequence[Sheet]]) -> list[Pairwise]:
     """
     found = []
     for one, other in combinations(sorted(sheets), 2):
-        theirs = {(sheet.unit.id): sheet for sheet in sheets[other] if sheet.committed}
+        theirs = {sheet.unit.id: sheet for sheet in sheets[other] if sheet.committed}
         both = [(sheet, theirs[sheet.unit.id]) for sheet in sheets[one] if sheet.committed and sheet.unit.id in theirs]
         places: Counter[str] = Counter()
         agreed: Counter[str] = Counter()

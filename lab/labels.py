@@ -6,6 +6,7 @@ The state is a pure function of rows: heads are the labels that none supersedes;
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import msgspec
@@ -22,7 +23,7 @@ class Spot(NamedTuple):
 
 
 class Sheet:
-    """What one rater has said of one unit so far. `labels` and `acts` are theirs, of this unit and `run`."""
+    """What one rater has said of one unit so far. `labels` and `acts` are theirs, of this unit and `run`; it stays so."""
 
     def __init__(self, protocol: Protocol, unit: Unit, labels: Iterable[Label] = (), acts: Iterable[Act] = ()) -> None:
         self.protocol = protocol
@@ -36,7 +37,7 @@ class Sheet:
         self.heads: Mapping[Spot, Label] = {spot: heads[-1] for spot, heads in by_spot.items()}
         self.clashes: Mapping[Spot, list[Label]] = {spot: heads for spot, heads in by_spot.items() if len(heads) > 1}
         """Places where two copies of a file, merged, have different last words; left out until the rater settles."""
-        self.committed_at = _committed(acts)
+        self.committed_at = next((act.at for act in handed_in(acts).values()), None)
 
     @property
     def committed(self) -> bool:
@@ -52,7 +53,7 @@ class Sheet:
         label = self.head(spot)
         return None if label is None else label.value
 
-    @property
+    @cached_property
     def spots(self) -> list[Spot]:
         """Every place that is asked as things stand, in reading order: each target's fields, then the unit's."""
         return [
@@ -73,7 +74,7 @@ class Sheet:
                 return str(self.value(place)) in wanted.split(",") if self.value(place) is not None else False
         return False
 
-    @property
+    @cached_property
     def unanswered(self) -> list[Spot]:
         """Required places at which nothing stands yet."""
         return [
@@ -100,9 +101,16 @@ class Sheet:
         return next((label for label in self.rows if label.id == undone.supersedes), None)
 
 
-def _committed(acts: Iterable[Act]) -> str | None:
-    last = [act for act in sorted(acts, key=lambda act: (act.at, act.id)) if act.act in ("commit", "reopen")][-1:]
-    return last[0].at if last and last[0].act == "commit" else None
+def handed_in(acts: Iterable[Act]) -> dict[tuple[str, str, int], Act]:
+    """The sheets (rater, unit, run) that are handed in, each by the act that did it.
+
+    What was done to a sheet last is so by its time, not by its place in the file: a kit's acts come in late.
+    """
+    last: dict[tuple[str, str, int], Act] = {}
+    for act in sorted(acts, key=lambda act: (act.at, act.id)):
+        if act.act in ("commit", "reopen"):
+            last[act.rater.id, act.unit, act.run] = act
+    return {sheet: act for sheet, act in last.items() if act.act == "commit"}
 
 
 def _laid_out(protocol: Protocol, unit: Unit) -> list[tuple[str, list[Field]]]:

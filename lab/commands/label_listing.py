@@ -24,7 +24,7 @@ from lab.commands.labels_told import (
     PilotTold,
 )
 from lab.errors import LabError
-from lab.labels import Sheet, current, key_of, ordered
+from lab.labels import Sheet, current, handed_in, key_of, ordered
 from lab.study import Act, Label, Study
 from store.formats.tables.csv_writer import harmless, line
 from store.kits import OWN
@@ -58,10 +58,7 @@ def label_lines(study: Study, rows: list[Label], acts: Iterable[Act], *, history
     """Labels as they are told: those that stand, or with `history` all, in their order."""
     standing = {label.id for label in current(rows)}
     clashing = {key_of(label) for label in _clashing(rows)}
-    by_sheet: dict[tuple[str, str, int], list[Act]] = {}
-    for act in acts:
-        by_sheet.setdefault((act.unit, act.rater.id, act.run), []).append(act)
-    handed = {key for key, some in by_sheet.items() if _handed_in(some)}
+    handed = handed_in(acts)
     for label in rows:
         if history or label.id in standing:
             yield LabelLine(
@@ -69,7 +66,7 @@ def label_lines(study: Study, rows: list[Label], acts: Iterable[Act], *, history
                 label.rater.kind, label.run, label.value, label.reason_missing, _step(label), label.evidence,
                 label.region, label.confidence, label.note, label.cites, label.act, label.undoes, label.supersedes,
                 label.also, label.id in standing, key_of(label) in clashing,
-                (label.unit, label.rater.id, label.run) in handed, label.shown_at, label.first_key_at, label.at,
+                (label.rater.id, label.unit, label.run) in handed, label.shown_at, label.first_key_at, label.at,
                 label.idle_ms, label.guide_sha, label.protocol_sha, label.config_sha, label.source,
             )  # fmt: skip
 
@@ -135,11 +132,6 @@ def _clashing(rows: list[Label]) -> list[Label]:
     heads = [label for label in rows if label.id not in superseded]
     counts = Counter(key_of(label) for label in heads)
     return [label for label in heads if counts[key_of(label)] > 1]
-
-
-def _handed_in(acts: list[Act]) -> bool:
-    last = [act for act in sorted(acts, key=lambda act: (act.at, act.id)) if act.act in ("commit", "reopen")][-1:]
-    return bool(last) and last[0].act == "commit"
 
 
 def _step(label: Label) -> int | None:

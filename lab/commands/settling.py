@@ -6,8 +6,8 @@ from annotators.metrics.marks import Marks
 from annotators.settled import settled
 from lab.commands.studying import study_named
 from lab.errors import LabError
-from lab.labels import current
-from lab.study import Act, Label, Study
+from lab.labels import current, handed_in
+from lab.study import Label, Study
 from store.store import Store
 
 
@@ -35,11 +35,7 @@ def study_marks(store: Store, name: str, rater: str) -> tuple[dict[str, tuple[st
 
 def counted(store: Store, study: Study, rater: str) -> list[Label]:
     """The answers that count: of people what is handed in; models hand nothing in."""
-    last: dict[tuple[str, str, int], Act] = {}
-    for act in sorted(store.acts(study, rater or None), key=lambda act: (act.at, act.id)):
-        if act.act in ("commit", "reopen"):
-            last[act.rater.id, act.unit, act.run] = act
-    handed = {key for key, act in last.items() if act.act == "commit"}
+    handed = handed_in(store.acts(study, rater or None))
     found = [label for label in current(store.labels(study, rater=rater or None)) if label.run == 1]
     if not rater:
         found = [label for label in found if label.rater.kind == "human"]

@@ -28,7 +28,7 @@ from lab.commands.studying_told import (
     tell_studies,
 )
 from lab.errors import LabError
-from lab.labels import Sheet, Spot, answer_to
+from lab.labels import Sheet, Spot, answer_to, handed_in
 from lab.output import print_json, say
 from lab.settings import Settings, check_code, load
 from lab.stamp import now, uuid7
@@ -216,7 +216,7 @@ def replace(args: argparse.Namespace) -> int:
         units = list(store.units(study))
         leaving = store.assignments(study, args.rater)
         leaving = leaving or [one for one in dealt_out(study, units) if one.rater == args.rater]
-        done = handed_in(store, study, args.rater)
+        done = done_by(store, study, args.rater)
         tasks = {unit.id: unit.play.task.id for unit in units if unit.play is not None}
         theirs = store.assignments(study, args.by)
         at = now()
@@ -280,10 +280,10 @@ def study_named(store: Store, name: str) -> Study:
     return store.study(id, int(number) if at else None)
 
 
-def handed_in(store: Store, study: Study, code: str) -> Collection[tuple[str, int]]:
+def done_by(store: Store, study: Study, code: str) -> Collection[tuple[str, int]]:
     """The (unit, run) that a person has handed in; a play that was interrupted is none."""
-    last = {(act.unit, act.run): act for act in store.acts(study, code) if act.act in ("commit", "reopen")}
-    return {place for place, act in last.items() if act.act == "commit" and "interrupted" not in act.detail}
+    handed = handed_in(store.acts(study, code))
+    return {(unit, run) for (_, unit, run), act in handed.items() if "interrupted" not in act.detail}
 
 
 def _settings(args: argparse.Namespace, what: str) -> Settings:

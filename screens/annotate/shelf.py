@@ -1,4 +1,4 @@
-"""The studies that something of is dealt to this person: what is left of each, and Enter to go on."""
+"""The studies in which something is dealt to this person: what is left of each, and Enter to go on."""
 
 from __future__ import annotations
 
