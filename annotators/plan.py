@@ -26,7 +26,7 @@ STATISTICS = (
     "edit rate", "similarity", "causes", "paired bootstrap",
 )  # fmt: skip
 """What a report can hold, by name; which of them a study's does is settled when it is frozen."""
-_FILES = ("items", "gold", "protocol")
+_FILES = ("items", "gold", "protocol", "profiles")
 
 
 class Plan(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -39,7 +39,8 @@ class Plan(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_default
     number of others, a smaller sample keeps their proportion. `gold` is a JSON-lines file of what is right, and why;
     `bar` the share right by which one passes. `only` leaves out runs that are not so. `reference` is the run beside
     which others are rated, or one for each (default: its task's demonstration). `conditions` are those of plays.
-    `consent` is a text by locale, or a file. File names are relative to the plan's own folder.
+    `profiles` is a folder of KnowU-Bench profiles, for runs that name a person and do not hold them; `log` is which of
+    their histories is shown. `consent` is a text by locale, or a file. File names are relative to the plan's folder.
     """
 
     preset: str = ""
@@ -53,6 +54,8 @@ class Plan(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_default
     items: str = ""
     pairs: tuple[tuple[str, str], ...] = ()
     reference: str | dict[str, str] = ""
+    profiles: str = ""
+    log: Literal["clean", "noise", "none"] = "noise"
     earlier: str = ""
     only: Literal["", "failed", "succeeded", "demonstrations"] = ""
     steps: int | None = None

@@ -11,10 +11,11 @@ from lab.wire import encode
 HERE = Path(__file__).parent
 
 
-def consent_text(study: Study) -> str:
-    """The text a participant of this study reads: the study's in its locale, else in English, else our own."""
+def consent_text(study: Study, locale: str = "") -> str:
+    """The text a participant of this study reads: the study's in that locale (or its own), else in English, else ours."""
+    locale = locale or study.locale
     for held in (study.consent, _ours()):
-        for name in (study.locale, study.locale.partition("-")[0], "en", *held):
+        for name in (locale, locale.partition("-")[0], "en", *held):
             if held.get(name, "").strip():
                 return held[name]
     raise AssertionError("there is an English text of our own")

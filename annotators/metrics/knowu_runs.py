@@ -76,7 +76,7 @@ def _run(case: Case, terms: Terms) -> Run:
     hybrid = hybrid_of(case, terms)
     return Run(
         case=case,
-        split=_split(case),
+        split=split_of_case(case),
         difficulty=case.task.traits.get("difficulty", "").lower() or difficulty_of(case.task.id),
         role=case.persona.id if case.persona else case.task.persona,
         score=hybrid.value if hybrid.value is not None else case.score,
@@ -87,7 +87,7 @@ def _run(case: Case, terms: Terms) -> Run:
     )
 
 
-def _split(case: Case) -> Split:
+def split_of_case(case: Case) -> Split:
     """By the task's trait `split`, by its kind, or, of imported runs, whose kind is general, by the task's name."""
     told = _SPLITS.get(case.task.traits.get("split", "").lower())
     if told is not None:

@@ -6,9 +6,12 @@ question asked there, `RUN+RUN` for a pair, a task's id, `TASK.person` for a pla
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from msgspec.structs import replace
+
+from annotators.units.cards import lacks_person, person_cards, wordless
 from annotators.units.disagreements import Earlier, disagreement_units
 from annotators.units.lines import read_lines, set_units, text_units
 from annotators.units.pairs import pair_units
@@ -18,7 +21,7 @@ from annotators.units.tasks import play_units, task_units
 from lab.case import Case
 from lab.design.revision import Design, Subject
 from lab.errors import LabError
-from lab.study import Protocol, Unit
+from lab.study import Protocol, Show, Unit
 from lab.task import Persona, Task
 
 __all__ = ["TERMS", "Earlier", "Terms", "read_lines", "units_for"]
@@ -29,7 +32,8 @@ class Terms(NamedTuple):
 
     `conditions` are those that tasks are played in, as `Play.condition` names them; `agent`, `phone_seed` and `vary`
     are a play's. `steps` is how many steps of each run are sampled (None: all), drawn from `seed`. `beyond`: a run of
-    more than so many times its golden steps has failed by rule, and nobody is asked (FingerTip: 2.5).
+    more than so many times its golden steps has failed by rule, and nobody is asked (FingerTip: 2.5). `shows` is what
+    a study shows besides what its protocol does.
     """
 
     conditions: tuple[str, ...] = ("person, no mirror",)
@@ -39,6 +43,7 @@ class Terms(NamedTuple):
     steps: int | None = None
     seed: int = 0
     beyond: float | None = None
+    shows: tuple[Show, ...] = ()
 
 
 TERMS = Terms()
@@ -92,7 +97,7 @@ def units_for(
     if not units:
         raise LabError(f"study by {protocol.id}", f"has no {_LACKED[protocol.unit]} to ask about.")
     _once([unit.id for unit in units], protocol.unit)
-    return units
+    return _with_people(units, protocol, zip(cases, named, strict=True), terms.shows)
 
 
 _LACKED: Mapping[str, str] = {
@@ -115,11 +120,25 @@ def _once(ids: Sequence[str], what: str) -> None:
         seen.add(id)
 
 
+def _with_people(
+    units: list[Unit], protocol: Protocol, cases: Iterable[tuple[Case, Case]], more: Collection[Show]
+) -> list[Unit]:
+    """Units with who the person is, where their run does not say so itself and the protocol shows it."""
+    shows = {*protocol.shows, *more}
+    lent = {case.id: person_cards(shows, one.persona) for case, one in cases if one.persona is not case.persona}
+    if wordless(protocol) or not lent:
+        return units  # without screens a unit says it all by itself
+    return [
+        replace(unit, given=(*lent[unit.runs[0]], *unit.given)) if unit.runs and lent.get(unit.runs[0]) else unit
+        for unit in units
+    ]
+
+
 def _named(cases: Sequence[Case], personas: Mapping[str, Persona]) -> list[Case]:
     """Runs whose persona was not kept with them, with the one of that name."""
 
     def persona(case: Case) -> Persona | None:
-        if case.persona is not None and (case.persona.facts or case.persona.log):
+        if not lacks_person(case):
             return case.persona
         return personas.get(case.persona.id if case.persona else case.task.persona, case.persona)
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 from lab.case import Case
 from lab.errors import LabError
-from lab.study import Given, Protocol
-from lab.task import LogEntry
+from lab.study import Given, Protocol, Show
+from lab.task import LogEntry, Persona
 
 _PAST = 20
 """How many past intents are shown, the newest: as many as FingerTip's models are given."""
@@ -22,11 +22,10 @@ def wordless(protocol: Protocol) -> bool:
 def cards(protocol: Protocol, case: Case, past: Sequence[Case] = ()) -> tuple[Given, ...]:
     """Profile, time and place, what was told for the task, and what was done before: as far as they are shown."""
     shows, persona = set(protocol.shows), case.persona
-    found = []
+    found: list[Given] = []
     if "instruction" in shows and case.task.instruction:
         found.append(Given("What was asked", case.task.instruction))
-    if "persona" in shows and persona is not None and persona.facts:
-        found.append(Given("Profile", "\n".join(_facts(persona.facts))))
+    found += person_cards(shows - {"log"}, persona)
     if "context" in shows and (case.task.time or case.task.place):
         found.append(Given("Time and place", " · ".join(part for part in (case.task.time, case.task.place) if part)))
     if "policy" in shows and case.task.policy:
@@ -37,6 +36,21 @@ def cards(protocol: Protocol, case: Case, past: Sequence[Case] = ()) -> tuple[Gi
         if before:
             found.append(Given("Before", items=tuple(before)))
     return tuple(found)
+
+
+def person_cards(shows: Collection[Show], persona: Persona | None) -> tuple[Given, ...]:
+    """Who a person is, and what they did before."""
+    found = []
+    if "persona" in shows and persona is not None and persona.facts:
+        found.append(Given("Profile", "\n".join(_facts(persona.facts))))
+    if "log" in shows and persona is not None and persona.log:
+        found.append(Given("Before", items=tuple(entry.exposed for entry in persona.log)))
+    return tuple(found)
+
+
+def lacks_person(case: Case) -> bool:
+    """Whether a run does not itself say who it is for, though it may name them."""
+    return case.persona is None or not (case.persona.facts or case.persona.log)
 
 
 def person_of(case: Case) -> str:

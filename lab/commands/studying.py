@@ -21,6 +21,7 @@ from lab.commands.studying_told import (
     StudyShown,
     StudyStatus,
     UnitLine,
+    in_file,
     items_of,
     tell_dealt,
     tell_shown,
@@ -67,7 +68,7 @@ def deal(args: argparse.Namespace) -> int:
     if args.json:
         print_json(told)
     else:
-        tell_dealt(told)
+        tell_dealt(told, getattr(args, "db", None))
     return 0
 
 
@@ -231,7 +232,8 @@ def replace(args: argparse.Namespace) -> int:
     else:
         stays = f"; what they handed in stays ({told.stays:,})" if told.stays else ""
         say(f"{args.rater} has left {study.name}{stays}")
-        say(f"{count:,} dealt to {args.by}; next: hitlab study open {study.id} --as {args.by}")
+        there = in_file(getattr(args, "db", None))
+        say(f"{count:,} dealt to {args.by}; next: hitlab study open {study.id} --as {args.by}{there}")
     return 0
 
 

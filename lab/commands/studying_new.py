@@ -24,7 +24,7 @@ from store.store import Store
 _HIDDEN = ("people", "models", "method", "outcome", "raters")
 _FLAGS = (
     "runs", "tasks", "items", "name", "title", "protocol", "overlap", "shared", "repeats", "seed", "pilot", "gold",
-    "bar", "reference", "conditions", "agent", "steps", "earlier", "consent", "locale",
+    "bar", "reference", "profiles", "log", "conditions", "agent", "steps", "earlier", "consent", "locale",
 )  # fmt: skip
 
 
@@ -49,7 +49,7 @@ def new(args: argparse.Namespace) -> int:
     if args.json:
         print_json(told)
     else:
-        tell_frozen(told)
+        tell_frozen(told, getattr(args, "db", None))
     return 0
 
 

@@ -6,14 +6,16 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from annotators.plan import Plan
-from annotators.units.cards import person_of, wordless
+from annotators.units.cards import lacks_person, person_of, wordless
 from annotators.units.outcomes import failed
 from lab.case import Case
 from lab.commands.studying_told import Skipped
 from lab.errors import LabError
 from lab.study import Protocol
-from lab.task import Persona, Task
+from lab.task import Persona, Task, load_persona
 from store.store import Store
 
 _FILTER = re.compile(r"-?[A-Za-z_]+(:|<=|>=|!=|<|>|=)")
@@ -103,7 +105,7 @@ def tasks_of(plan: Plan) -> list[Task]:
 
 
 def personas_of(tasks: Iterable[Task]) -> dict[str, Persona]:
-    """The built-in personas, and those in files, that tasks name."""
+    """The built-in personas, and those in files, that tasks to play name."""
     from simulators import library
 
     found: dict[str, Persona] = {}
@@ -112,3 +114,29 @@ def personas_of(tasks: Iterable[Task]) -> dict[str, Persona]:
         if name and name not in found and (name in library.personas() or Path(name).exists()):
             found[name] = library.persona(name, task.log)
     return found
+
+
+def profiles_of(plan: Plan, cases: Iterable[Case]) -> dict[str, Persona]:
+    """Those whom runs name and do not hold: from the plan's folder of profiles, else the built-in ones of that name."""
+    from simulators import library
+
+    named = {person_of(case): case.task.log for case in cases if lacks_person(case)}
+    found = {name: library.persona(name, log) for name, log in named.items() if name in library.personas()}
+    if not plan.profiles:
+        return found
+    folder = Path(plan.profiles)
+    if not folder.is_dir():
+        raise LabError(f"study {plan.name}", f"field profiles: {folder} is no folder")
+    for name in named:
+        path = _profile(folder, name)
+        if path is not None:
+            found[name] = replace(load_persona(path, source=plan.log), id=name)
+    return found
+
+
+def _profile(folder: Path, name: str) -> Path | None:
+    """A person's profile in a folder of them, or in KnowU-Bench's beneath it; a name that leads elsewhere is none."""
+    if not name or Path(name).name != name or name in (".", ".."):
+        return None
+    ways = (f"{name}.yaml", f"{name}.yml", f"user_profile/{name}.yaml", f"{name}/profile.yaml")
+    return next((folder / way for way in ways if (folder / way).is_file()), None)

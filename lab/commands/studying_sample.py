@@ -7,13 +7,15 @@ from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 from annotators.gold import read_gold, with_gold
+from annotators.metrics.knowu_runs import split_of_case
 from annotators.plan import Plan
 from annotators.protocols import protocol as protocol_named
 from annotators.units import Earlier, Terms, units_for
+from annotators.units.cards import lacks_person, person_of
 from annotators.units.lines import read_lines
 from annotators.units.outcomes import failed
 from lab.case import Case
-from lab.commands.studying_runs import cases_of, past_of, personas_of, references_of, tasks_of
+from lab.commands.studying_runs import cases_of, past_of, personas_of, profiles_of, references_of, tasks_of
 from lab.commands.studying_told import Skipped
 from lab.design.revision import Design, Subject, subject_of
 from lab.errors import LabError
@@ -51,7 +53,10 @@ def samples(store: Store, plan: Plan) -> tuple[list[Sample], list[Skipped]]:
         if units:
             found[kind] = Sample(plan.name, protocol, units, made.told(some, units))
     if not found:
-        raise LabError(f"study {plan.name}", f"has nothing to ask{_why(skipped)}", "`hitlab runs` lists what is there.")
+        hint = "`hitlab runs` lists what is there."
+        if not plan.profiles and any("profile" in one.why for one in skipped):
+            hint = "--profiles FOLDER takes KnowU-Bench's user_profile."
+        raise LabError(f"study {plan.name}", f"has nothing to ask{_why(skipped)}", hint)
     if len(found) > 1:
         found = {kind: one._replace(name=f"{plan.name}-{kind}") for kind, one in found.items()}
     if not plan.gold:
@@ -69,14 +74,15 @@ def _parts(
     if plan.protocol:
         return [("", protocol_named(plan.protocol), cases, tasks)]
     for case in cases:
-        if case.task.kind not in plan.protocols:
-            asked = " and ".join(plan.protocols)
-            skipped.append(Skipped(case.id, f"of a {case.task.kind} task, and {asked} ones are asked about"))
+        if split_of_case(case) not in plan.protocols:
+            asked, kind = " and ".join(plan.protocols), split_of_case(case)
+            whose = f"of a {kind} task" if kind else "of a task whose kind nothing tells"
+            skipped.append(Skipped(case.id, f"{whose}, and {asked} ones are asked about"))
     return [
         (
             kind,
             protocol_named(name),
-            [case for case in cases if case.task.kind == kind],
+            [case for case in cases if split_of_case(case) == kind],
             [task for task in tasks if task.kind == kind],
         )
         for kind, name in plan.protocols.items()
@@ -110,7 +116,9 @@ class _Units:
         self.personas: dict[str, Persona] = {}
         self.references: dict[str, str] = {}
         self.past: list[Case] = []
-        self.terms = Terms(plan.conditions, plan.agent, plan.phone_seed, plan.vary, plan.steps, plan.seed, plan.beyond)
+        self.terms = Terms(
+            plan.conditions, plan.agent, plan.phone_seed, plan.vary, plan.steps, plan.seed, plan.beyond, plan.shows
+        )
 
     def of(self, cases: Sequence[Case], tasks: Sequence[Task]) -> list[Unit]:
         """Every unit that these come to."""
@@ -135,17 +143,30 @@ class _Units:
         asked = {run for unit in units for run in unit.runs}
         designed = sum(case.id in asked and subject_of(case.task) in self.designs for case in cases)
         found = [f"{designed:,} of the runs by their tasks' frozen designs"] if designed else []
+        found += self._unknown([case for case in cases if case.id in asked])
         plays = [unit.play for unit in units if unit.play is not None]
         if plays:
             ways = "; ".join(dict.fromkeys(play.condition for play in plays))
             found.append(f"{len({play.task.id for play in plays}):,} tasks, each played by: {ways}")
         return found
 
+    def _unknown(self, cases: Sequence[Case]) -> list[str]:
+        """That a study shows people, and nothing says who those are whom its runs name."""
+        shown = [what for what in ("persona", "log") if what in {*self.protocol.shows, *self.plan.shows}]
+        lacking = [case for case in cases if shown and lacks_person(case) and person_of(case) not in self.personas]
+        if not lacking:
+            return []
+        names = ", ".join(sorted({person_of(case) for case in lacking} - {""}))
+        whose = f"; they name {names} (--profiles FOLDER has KnowU-Bench's)" if names else ""
+        what = "neither profile nor log" if len(shown) == 2 else f"no {'profile' if shown == ['persona'] else 'log'}"
+        have = "has" if len(lacking) == 1 else "have"
+        return [f"{len(lacking):,} of the runs {have} {what} to be shown beside them{whose}"]
+
     def _look_up(self, cases: Sequence[Case], tasks: Sequence[Task]) -> None:
         for subject in dict.fromkeys(map(subject_of, [*(case.task for case in cases), *tasks])):
             if frozen := self.store.frozen_design(subject):
                 self.designs[subject] = frozen.design
-        self.personas = personas_of([*tasks, *(case.task for case in cases if case.persona is None)])
+        self.personas = profiles_of(self.plan, cases) | personas_of(tasks)
         self.references = references_of(self.store, self.plan, cases)
         self.past = past_of(self.store, self.protocol, self.references, cases)
 
@@ -194,7 +215,9 @@ class _Units:
 def _without_name(thing: object, error: LabError) -> str:
     """A reason without the run's and its task's own names, so that the same one is told once for all that share it."""
     task = thing.task.id if isinstance(thing, Case) else ""
-    whose = error.message if error.title.startswith(("run ", "task ")) else f"{error.title}: {error.message}"
+    whose = (
+        error.message if error.title.startswith(("run ", "task ", "study by ")) else f"{error.title}: {error.message}"
+    )
     return whose.replace(f"its task {task} ", "its task ").replace(f"its task {task},", "its task,").rstrip(".")
 
 

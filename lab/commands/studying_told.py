@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 
 import msgspec
@@ -176,7 +177,12 @@ def items_of(protocol: Protocol, targets: int) -> int:
     return targets if protocol.targets != "unit" else 1
 
 
-def tell_frozen(found: StudiesFrozen) -> None:
+def in_file(db: str | None) -> str:
+    """The file as a command that comes next names it; empty where it was not named."""
+    return f" --db {shlex.quote(db)}" if db else ""
+
+
+def tell_frozen(found: StudiesFrozen, db: str | None = None) -> None:
     for one in found.studies:
         if not one.new:
             say(f"{one.study} v{one.version} is frozen as exactly this already; nothing was done")
@@ -188,7 +194,7 @@ def tell_frozen(found: StudiesFrozen) -> None:
     for why, ids in reasons.items():
         say(f"left out  {len(ids):,}: {why} ({', '.join(id[:13] for id in ids[:3])}{', ...' if len(ids) > 3 else ''})")
     for one in found.studies:
-        say(f"next: hitlab study deal {one.study}")
+        say(f"next: hitlab study deal {one.study}{in_file(db)}")
 
 
 def _tell_new(one: StudyFrozen) -> None:
@@ -210,7 +216,7 @@ def _tell_new(one: StudyFrozen) -> None:
     say(f"frozen    {one.sha}")
 
 
-def tell_dealt(found: StudyDealt) -> None:
+def tell_dealt(found: StudyDealt, db: str | None = None) -> None:
     print_table(
         ["person", "first", "then", "once more"],
         [[one.rater, str(one.pilot), str(one.main), str(one.repeat)] for one in found.raters],
@@ -218,11 +224,12 @@ def tell_dealt(found: StudyDealt) -> None:
     if found.nobodys:
         say(f"{found.nobodys:,} to nobody: a rule, a model or a script does them")
     for code in found.withdrawn:
-        say(f"{code} has withdrawn and is dealt nothing; `hitlab study replace {found.study} {code} --by CODE`")
+        replaced = f"hitlab study replace {found.study} {code} --by CODE{in_file(db)}"
+        say(f"{code} has withdrawn and is dealt nothing; `{replaced}`")
     what = f"{found.new:,} dealt" if found.new else "all was dealt before; nothing was done"
     say(f"{found.study} v{found.version}: {what}")
     if found.raters:
-        say(f"next: hitlab study open {found.study} --as {found.raters[0].rater}")
+        say(f"next: hitlab study open {found.study} --as {found.raters[0].rater}{in_file(db)}")
 
 
 def tell_studies(lines: Sequence[StudyLine]) -> None:

@@ -109,6 +109,12 @@ def _new(verbs: Commands) -> None:
         "--reference", metavar="ID", help="the run beside which others are rated (default: their task's demonstration)"
     )
     new.add_argument(
+        "--profiles",
+        metavar="FOLDER",
+        help="KnowU-Bench's user_profile, for runs that name a person alone",
+    )
+    new.add_argument("--log", choices=("clean", "noise", "none"), help="which history comes with them (default: noise)")
+    new.add_argument(
         "--conditions", nargs="+", metavar="WHO", help="of plays: person, 'person, no mirror', model, script"
     )
     new.add_argument("--agent", metavar="AGENT", help="of plays: who acts (default: rule)")
