@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
@@ -73,10 +73,11 @@ class Labels:
                 now = now._replace(sheet=Sheet(study.protocol, unit, [*now.sheet.rows, kept]))
         return now.sheet
 
-    def hand_in(self, study: Study, unit: Unit, act: Act) -> None:
-        """Keeps that a rater handed a unit in, durable on return.
+    def hand_in(self, study: Study, unit: Unit, act: Act, following: Callable[[], Iterable[Act]] = lambda: ()) -> None:
+        """Keeps that a rater handed a unit in, durable on return, and with it what is `following` from that.
 
-        Raises `LabError` where something is unanswered, it is handed in already, or nothing may be said of it.
+        `following` is asked once it stands; its acts are kept in the same transaction. Raises `LabError` where
+        something is unanswered, it is handed in already, or nothing may be said of it.
         """
         what = f"unit {unit.id}"
         with self._writing() as db:
@@ -87,6 +88,8 @@ class Labels:
             if left := len(now.sheet.unanswered):
                 raise LabError(what, f"has {left} unanswered.", "Answer or skip them.")
             insert_act(db, act)
+            for more in following():
+                insert_act(db, more)
 
     def take_back(self, study: Study, unit: Unit, act: Act) -> None:
         """Keeps that a rater took a handed-in unit back, durable on return.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from annotators.calibration import Compared, compared, share_right
@@ -107,12 +108,12 @@ class Desk:
             return _rest(looked[-1])
         if last is None:
             return Rest(None, "", {})
-        before = _rest(looked[-1]).drafts if looked else {}
+        was = _rest(looked[-1]) if looked else Rest(None, "", {})
         given = {Spot(row.target, row.field) for row in sheet.rows if not looked or row.at > looked[-1].at}
-        drafts = {key: words for key, words in before.items() if key[0] not in given}
+        drafts = {key: words for key, words in was.drafts.items() if key[0] not in given}
         answered = Spot(last.target, last.field)
         spot = answered if last.act == "undo" else next_open(sheet, answered)
-        return Rest(spot, last.evidence or "", drafts, known=True)
+        return Rest(spot, last.evidence or was.place, drafts, known=True)
 
     # -- answering -------------------------------------------------------------------------------------------
 
@@ -159,15 +160,24 @@ class Desk:
         return label
 
     def commit(self, detail: dict[str, Any] | None = None) -> HandedIn:
-        """Hands the unit in; a calibration unit then shows its gold, and a rater below the bar is held."""
+        """Hands the unit in; a calibration unit then shows its gold, and a rater below the bar is held.
+
+        All of that is kept at once, so that nobody goes on who was cut off between the one and the other.
+        """
         unit, _ = self._open()
-        self.store.hand_in(self.study, unit, self._acting("commit", unit.id, detail))
+        learned = HandedIn([])
+
+        def following() -> Iterator[Act]:
+            nonlocal learned
+            if found := compared(self._as_it_stands(unit)):
+                learned = self._calibrated(found)
+                yield self._acting("gold", unit.id)
+                if learned.held:
+                    yield self._acting("held", detail={"share": learned.share, "bar": self.study.bar})
+
+        self.store.hand_in(self.study, unit, self._acting("commit", unit.id, detail), following)
         self.sheet = self._as_it_stands(unit)
-        found = compared(self.sheet)
-        if not found:
-            return HandedIn([])
-        self.act("gold", unit.id)
-        return self._calibrated(found)
+        return learned
 
     def _calibrated(self, found: list[Compared]) -> HandedIn:
         """How the pilot stands for this rater; its end is where a bar is missed or met."""
@@ -180,8 +190,6 @@ class Desk:
         share = share_right(done)
         over = len(done) == len(sheets)
         held = over and self.study.bar is not None and share is not None and share < self.study.bar
-        if held:
-            self.act("held", detail={"share": share, "bar": self.study.bar})
         return HandedIn(found, share, held)
 
     def reopen(self, detail: dict[str, Any] | None = None) -> None:

@@ -8,11 +8,13 @@ from typing import Any
 import pytest
 from textual.binding import Binding
 
+from lab.labels import Spot
 from lab.settings import Settings
 from lab.stamp import now, uuid7
 from lab.study import Act, ActKind, Gold, Protocol, Study, Unit
 from lab.task import Actor
 from screens.annotate.annotate import AnnotateScreen
+from screens.annotate.desk import Desk
 from screens.annotate.entry import Line
 from screens.annotate.keys import ROOM_KEYS, SHEET_KEYS
 from screens.annotate.menu import Menu
@@ -144,6 +146,29 @@ async def test_a_rater_below_the_bar_is_told_and_held_until_released(run: Store,
         await until(pilot, lambda: room(app).shown == "shelf" and bool(room(app).shelf.rows))
         await press(pilot, "enter")
         await until(pilot, lambda: ready(app))
+
+
+class CutOff(Store):
+    """A file whose program ends as soon as a unit is handed in."""
+
+    def record_act(self, act: Act) -> None:
+        if any(one.act == "commit" for one in self.acts(self.study(act.study), act.rater.id)):
+            raise SystemExit
+        super().record_act(act)
+
+
+def test_whoever_is_cut_off_on_handing_in_is_held_all_the_same(run: Store) -> None:
+    study = calibrated(run, 0.9)
+    with CutOff(run.path) as cut_off:
+        here = Desk(cut_off, study, Actor("human", "R1"))
+        at = here.next_assignment()
+        assert at is not None
+        here.open(at)
+        for target in ("n1", "n2"):
+            here.answer(Spot(target, "completed"), "not_completed")
+        assert here.commit().held
+    assert run.held(study, "R1")
+    assert [act.act for act in run.acts(study, "R1")][-3:] == ["commit", "gold", "held"]
 
 
 @pytest.mark.parametrize(("act", "words"), [("locked", "is locked"), (None, "Nothing in this study is dealt to R9")])
