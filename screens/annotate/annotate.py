@@ -166,7 +166,7 @@ class AnnotateScreen(Sitting):
     def to_shelf(self) -> None:
         """Leaves the study that is open."""
         self.rise()
-        self._wanted = None
+        self._left, self._wanted = self._wanted, None
         self.mode("shelf")
         self.shelf.border_title = "Studies"
         self.shelf.focus()
@@ -184,7 +184,7 @@ class AnnotateScreen(Sitting):
 
     @on(Sitting.Shelved)
     def _shelved(self, message: Sitting.Shelved) -> None:
-        self.shelf.show(message.rows, self.person.id)
+        self.shelf.show(message.rows, self.person.id, self._left.name if self._left is not None else "")
         self.renew()
 
     @on(Lines.Chosen, "#study-shelf")

@@ -73,6 +73,8 @@ class Sitting(Screen[None]):
         self.last: Assignment | None = None
         """The unit handed in last, which may still be taken back."""
         self._wanted: Study | None = None
+        self._left: Study | None = None
+        """The study that was open before the shelf."""
         self._reminded = False
         self.shelf = Shelf()
         self.pane = SheetPane(clock=self.clock, pace=self.pace)
