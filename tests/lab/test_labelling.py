@@ -29,15 +29,15 @@ from lab.commands.label_rows import rows_of
 from lab.commands.label_taking import Rater, Taking
 from lab.commands.labelling import refused
 from lab.errors import LabError
-from lab.labels import current, key_of
+from lab.labels import Spot, current, key_of
 from lab.output import schemas
 from lab.study import Act, Field, Gold, Label, Option, Protocol, Study
-from lab.task import Actor
 from lab.wire import encode
 from store.kits import make_kit
 from store.labels import insert_label
 from store.store import Store
-from tests.studies import NODES, R1, R2, frozen, label, unit
+from tests import studied_runs
+from tests.studies import NODES, R1, frozen, label, unit
 
 DB = "lab.db"
 COMMAND = [sys.executable, "-m", "lab.cli"]
@@ -283,15 +283,15 @@ def test_an_empty_file_and_one_that_is_not_there_are_refused(give: Hitlab, hitla
 
 
 def test_steps_are_those_that_the_run_has(hitlab: Hitlab, store: Store, tmp_path: Path) -> None:
-    hitlab("demo", "--headless")
-    [run] = store.summaries()
-    plan = frozen(store, [unit("d1", runs=(run.id,))])
-    row = {**DONE, "unit": run.id[:13], "step": run.steps}
-    (tmp_path / "rows.jsonl").write_text(json.dumps(row) + "\n" + json.dumps({**row, "step": run.steps + 1}))
+    store.import_run(studied_runs.run("run-of-three", steps=3))
+    [summary] = store.summaries()
+    plan = frozen(store, [unit("d1", runs=(summary.id,))])
+    row = {**DONE, "unit": summary.id[:8], "step": summary.steps}
+    (tmp_path / "rows.jsonl").write_text(json.dumps(row) + "\n" + json.dumps({**row, "step": summary.steps + 1}))
     done = hitlab("label", "trial", "rows.jsonl", "--as", "R1", "--json")
     assert done.states == ["kept", "refused"]
-    assert f"has no step {run.steps + 1}; it has {run.steps}" in done.lines[1]["error"]
-    assert [one.evidence for one in store.labels(plan)] == [f"{run.id}@{run.steps}"]
+    assert "has no step 4; it has 3" in done.lines[1]["error"]
+    assert [one.evidence for one in store.labels(plan)] == ["run-of-three@3"]
 
 
 def test_nothing_is_written_into_a_locked_study_or_for_who_is_not_asked(
@@ -314,8 +314,7 @@ def test_what_a_rule_settled_nobody_is_asked(give: Hitlab, store: Store) -> None
 
 
 def test_what_was_settled_goes_into_the_papers_numbers(hitlab: Hitlab, store: Store, tmp_path: Path) -> None:
-    hitlab("demo", "--headless")
-    [run] = store.summaries()
+    store.import_run(studied_runs.run("run-of-three", "usual_lunch"))
     assert (
         hitlab("study", "new", "tdg", "--runs", "all", "--raters", "R1,R2", "--name", "nodes", "--pilot", "0").code == 0
     )
@@ -324,7 +323,7 @@ def test_what_was_settled_goes_into_the_papers_numbers(hitlab: Hitlab, store: St
     [of] = store.units(plan)
     values = {one.id: {"value": "completed", "step": i + 1} for i, one in enumerate(of.targets[:2])}
     rest = {one.id: "not_completed" for one in of.targets[2:]}
-    row = {"unit": run.id, "field": "state", "values": {**values, **rest}}
+    row = {"unit": "run-of-three", "field": "state", "values": {**values, **rest}}
     (tmp_path / "rows.jsonl").write_text(json.dumps(row) + "\n")
     for rater in ("R1", "R2"):
         assert hitlab("label", "nodes", "rows.jsonl", "--as", rater).code == 0
@@ -740,6 +739,5 @@ def test_several_at_once_lose_nothing_and_double_nothing(tmp_path: Path, store: 
 def test_the_people_and_the_models_of_a_study_are_kept_apart(give: Hitlab, store: Store, plan: Study) -> None:
     give(DONE, args=("--as", "judge", "--config", "x"))
     give({**DONE, "value": "not_completed"})
-    assert store.sheet(plan, unit("u1"), "judge", kind="model").value(("open", "state")) == "completed"  # type: ignore[arg-type]
-    assert Actor("human", "R2") == R2
+    assert store.sheet(plan, unit("u1"), "judge", kind="model").value(Spot("open", "state")) == "completed"
     assert stands(store, plan, "R2") == {}

@@ -125,6 +125,40 @@ def test_two_heads_are_a_clash_until_the_rater_settles_it() -> None:
         paper.put(stray)
 
 
+def test_an_undo_takes_back_what_it_names_also_where_another_copy_went_on() -> None:
+    paper = Paper()
+    here = paper.say("open", "state", "completed")
+    there = label(PLAN, UNIT, "pay", "state", "completed")
+    back = undo_of(paper.sheet, label(PLAN, UNIT, "", "", None))
+    assert back is not None
+    paper.rows += [there, back]
+    assert back.undoes == here.id
+    assert paper.sheet.undoable == there
+
+
+def test_an_undo_takes_back_the_newest_answer_and_restores_what_stood() -> None:
+    paper = Paper()
+    first = paper.say("open", "state", "completed")
+    paper.say("open", "state", "not_completed")
+    undo = undo_of(paper.sheet, label(PLAN, UNIT, "", "", None))
+    assert undo is not None
+    with pytest.raises(LabError, match="nothing of that to undo"):
+        paper.put(replace(undo, undoes=first.id))
+    for wrong in ({"value": "not_completed"}, {"value": None}, {"value": None, "reason_missing": "skipped"}):
+        with pytest.raises(LabError, match="restores what stood before"):
+            paper.put(replace(undo, **wrong))
+    paper.put(undo)
+
+
+def test_what_a_rule_alone_gives_nobody_else_does() -> None:
+    options = (Option("yes"), Option("timed_out", by_rule=True))
+    protocol = Protocol("p", "P", "run", (Field("f", "?", "nominal", options),))
+    for kind in ("human", "model"):
+        with pytest.raises(LabError, match="set by a rule"):
+            Paper(protocol).say("", "f", "timed_out", rater=Actor(kind, "R1"))
+    Paper(protocol).say("", "f", "timed_out", rater=Actor("script", "rule"))
+
+
 def test_a_label_on_what_was_changed_meanwhile_is_refused() -> None:
     paper = Paper()
     stale = label(paper.plan, UNIT, "open", "state", "completed")
@@ -201,6 +235,7 @@ def test_who_may_say_nothing_is_told_why() -> None:
         ({"withdrawn": True}, "has withdrawn"),
         ({"assignment": None}, "is not dealt to R1"),
         ({"held": True}, "held after the pilot"),
+        ({"left": True}, "has left the study"),
     ]
     for standing, words in refused:
         with pytest.raises(LabError, match=words):
