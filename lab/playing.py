@@ -59,12 +59,14 @@ class Quizzed(NamedTuple):
 class Part:
     """One participant's part in a study. Every verb is durable on return and raises `LabError` where it is refused."""
 
-    def __init__(self, store: Store, study: Study, person: Actor) -> None:
+    def __init__(self, store: Store, study: Study, person: Actor, locale: str = "") -> None:
         if study.protocol.unit != "task to play":
             raise LabError(f"study {study.name}", f"is rated, not played: its unit is a {study.protocol.unit}.")
         self.store = store
         self.study = study
         self.person = person
+        self.locale = locale or study.locale
+        """The language in which this person reads."""
         self._others: list[Persona] | None = None
 
     # -- where they stand --------------------------------------------------------------------------------------
@@ -143,17 +145,29 @@ class Part:
         """Keeps that this person sat down."""
         self._act("sat", None, {})
 
+    def rose(self, seconds: float, away: float) -> None:
+        """Keeps that they got up, after so many seconds at it and so many away."""
+        self._act("rose", None, {"seconds": round(seconds, 1), "away": round(away, 1)})
+
+    def rested(self, seconds: float, *, pause: bool) -> None:
+        """Keeps a time away from it; `pause` where it was long enough to be a break."""
+        self._act("break" if pause else "idle", None, {"seconds": round(seconds, 1)})
+
+    def read_guide(self, here: Place) -> None:
+        """Keeps that the guide was read beside the questions."""
+        self._act("guide", here.assignment, {})
+
     # -- consent -------------------------------------------------------------------------------------------------
 
     @property
     def consent(self) -> str:
         """The text that is agreed to."""
-        return consent_text(self.study)
+        return consent_text(self.study, self.locale)
 
     def agree(self) -> None:
         """Keeps that this person agreed, and to which text."""
         text = self.consent
-        self._act("consent", None, {"sha": text_sha(text), "locale": self.study.locale, "text": text})
+        self._act("consent", None, {"sha": text_sha(text), "locale": self.locale, "text": text})
 
     def refuse(self) -> None:
         """Keeps that this person did not agree; they may still."""

@@ -19,7 +19,7 @@ from lab.errors import LabError
 from lab.plain import plain
 from lab.settings import Settings
 from screens.crash import Crash
-from screens.frame import LEAST, QuitScreen, TooSmallScreen
+from screens.frame import LEAST, LEAVING, QuitScreen, TooSmallScreen
 from screens.rooms import AT_HOME, ROOMS, Opening, Rooms
 
 if TYPE_CHECKING:
@@ -103,6 +103,7 @@ class LabApp(Rooms):
         self.settings = settings
         self.opening = opening
         self.session = None
+        self.leaving, self.after_run = LEAVING, ""
         self.window: Window | None = None
         """The page of pictures beside the terminal, where one is wanted."""
         if settings.theme not in self.available_themes:
@@ -189,7 +190,7 @@ class LabApp(Rooms):
         if isinstance(self.screen, QuitScreen):
             return
         if self.run_is_live:
-            self.push_screen(QuitScreen(), self._leave)
+            self.push_screen(QuitScreen(self.leaving), self._leave)
         else:
             self.exit()
 

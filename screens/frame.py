@@ -14,6 +14,11 @@ if TYPE_CHECKING:
     from screens.app import LabApp
 
 _NOTHING = "Nothing to do here now. F3 goes back to your run, if one is under way; q quits."
+LEAVING = (
+    "A run is live. Quitting leaves it open: Home can resume it later where it stands.",
+    "Enter  leave it open and quit\nEsc    stay",
+)
+"""What is said where a live run is left, and what the keys do."""
 LEAST = (64, 18)
 """The least columns and rows in which the screens are laid out; less shows one sentence."""
 
@@ -32,17 +37,21 @@ class TooSmallScreen(Screen[None]):
 
 
 class QuitScreen(ModalScreen[bool]):
-    """Asks before a live run is left."""
+    """Asks before a live run is left; `says` what becomes of it, and what the keys do."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter,y", "answer(True)", "Leave it open and quit", id="quit.yes", tooltip="The run can be resumed"),
         Binding("escape,n", "answer(False)", "Stay", id="quit.no", tooltip="Go back to the run"),
     ]
 
+    def __init__(self, says: tuple[str, str] = LEAVING) -> None:
+        super().__init__()
+        self._says = says
+
     def compose(self) -> ComposeResult:
         with Vertical(id="quit"):
-            yield Static("A run is live. Quitting leaves it open: Home can resume it later where it stands.")
-            yield Static("Enter  leave it open and quit\nEsc    stay", id="quit-keys")
+            yield Static(self._says[0], markup=False)
+            yield Static(self._says[1], id="quit-keys", markup=False)
 
     def on_mount(self) -> None:
         self.query_one("#quit").border_title = "Quit?"

@@ -156,6 +156,10 @@ class Rooms(TypeAhead):
     """Whether a rater sits here to whom a study is open: all that they may see of runs, it shows them."""
     came_from: dict[str, ScreenName]
     """Where one step back leads from a room, where that is not Home."""
+    leaving: tuple[str, str]
+    """What is said before a run that is live is left, and what the keys do."""
+    after_run: str
+    """What comes after the run that is live, in a sentence; empty where nothing of its own does."""
 
     def furnish(self, opening: Opening) -> None:
         """Makes the rooms of this seat; a `LabError` where the one to begin with is none of them."""

@@ -12,7 +12,7 @@ HERE = Path(__file__).parent
 
 
 def consent_text(study: Study, locale: str = "") -> str:
-    """The text a participant of this study reads: the study's in that locale (or its own), else in English, else ours."""
+    """The text a participant reads: the study's in that locale (else in its own), else in English, else our own."""
     locale = locale or study.locale
     for held in (study.consent, _ours()):
         for name in (locale, locale.partition("-")[0], "en", *held):

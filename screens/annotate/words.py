@@ -82,7 +82,7 @@ def answer_words(way: Way, sheet: Sheet, item: Item) -> str:
     words = []
     if head is not None:
         words.append(way.reason(head.reason_missing) if head.reason_missing else value_words(way, item, head.value))
-        if head.evidence:
+        if head.evidence and sheet.unit.runs:  # of a run that was played nothing is seen beside the sheet
             words.append(place_words(way, sheet.unit, head.evidence))
     words += [f"+{way.flag(flag)}" for flag in item.flags if sheet.value(Spot(item.spot.target, flag.id))]
     if head is not None and head.confidence is not None:
@@ -156,7 +156,7 @@ def _said_beside(way: Way, sheet: Sheet, head: Label | None, waiting: Mapping[st
     said = []
     if sure not in (None, ""):
         said.append(way.sures()[min(SURES - 1, round(float(sure) * (SURES - 1)))])
-    if place:
+    if place and sheet.unit.runs:
         said.append(f"seen {place_words(way, sheet.unit, str(place))}{', a region' if region else ''}")
     if note:
         said.append(f"✎ {one_line(note, 300)}")

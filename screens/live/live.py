@@ -136,7 +136,8 @@ class LiveScreen(DebugRoom):
             seen = self._seen
             image = self.session.picture(seen.image) if seen.image else None
             self._mirror.show_still(image, seen.size, seen.tree)
-        self._result.ended(event, knows=self.knows, spent=self._album.spent)
+        after: str = getattr(self.app, "after_run", "")
+        self._result.ended(event, knows=self.knows, spent=self._album.spent, after=after)
 
     def _sent(self, index: int, proposed: Proposed, seen: Observation | None = None) -> None:
         if self.knows and proposed.by is None:

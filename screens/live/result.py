@@ -25,10 +25,13 @@ class Result(Static, can_focus=True):
     def __init__(self) -> None:
         super().__init__(id="result", markup=False)
 
-    def ended(self, event: Ended, *, knows: bool, spent: Spent | None = None) -> None:
-        """Says how it ended, and what a model's answers cost; to whom `knows` is false only that it is over."""
+    def ended(self, event: Ended, *, knows: bool, spent: Spent | None = None, after: str = "") -> None:
+        """Says how it ended, and what a model's answers cost; to whom `knows` is false only that it is over.
+
+        `after` is what comes next, where something does.
+        """
         self.border_title = "The run is over"
-        self._open(_outcome(event, spent) if knows else Text(f"{THANKS}\nEnter goes back."))
+        self._open(_outcome(event, spent) if knows else Text(after or f"{THANKS}\nEnter goes back."))
 
     def failed(self, error: LabError) -> None:
         """Says why nothing more could be kept."""

@@ -11,7 +11,6 @@ from rich.text import Text
 from annotators.quiz import Asked, bar_of
 from lab.plain import plain
 from lab.playing import Part, Place, Quizzed
-from lab.study import Play
 from lab.task import Persona
 from screens.live.seat import facts
 from screens.play.words import said
@@ -32,7 +31,7 @@ class Page(NamedTuple):
 
 def page_of(part: Part, here: Place) -> Page:
     """The page of a place; the sheet and the run have screens of their own."""
-    locale = part.study.locale
+    locale = part.locale
     match here.stage:
         case "consent":
             return consent_page(part)
@@ -44,11 +43,12 @@ def page_of(part: Part, here: Place) -> Page:
             persona = _persona(here)
             return quiz_page(locale, persona, part.quizzed(persona))
         case "brief":
-            return brief_page(locale, here.play)
+            return brief_page(locale, here)
         case "run":
             return Page(said(locale, "run"), Text(said(locale, "run.says")), (said(locale, "to run"),))
         case "done":
-            return Page(said(locale, "done"), _lines(said(locale, "done.says", count=here.of), _code(part)))
+            again = (said(locale, "again.consent"),)
+            return Page(said(locale, "done"), _lines(said(locale, "done.says", count=here.of), _code(part)), again)
         case _:
             code = part.person.id
             return Page(said(locale, "nothing"), _lines(said(locale, "nothing.says", code=code), _code(part)))
@@ -56,14 +56,23 @@ def page_of(part: Part, here: Place) -> Page:
 
 def consent_page(part: Part) -> Page:
     """The text, and that it may be taken back."""
-    locale = part.study.locale
+    locale = part.locale
     body = _lines(plain(part.consent).strip(), _code(part))
     return Page(said(locale, "consent"), body, (said(locale, "agree"), said(locale, "refuse")), marked=False, long=True)
 
 
+def reread_page(part: Part, here: Place, what: str) -> Page:
+    """What was agreed to (`consent`), or who is played (`card`), read once more; it leads back to where one was."""
+    locale = part.locale
+    back = (said(locale, "back"),)
+    if what == "consent":
+        return Page(said(locale, "agreed"), _lines(plain(part.consent).strip(), _code(part)), back, long=True)
+    return Page(said(locale, "card"), facts(_persona(here).facts), back, long=True)
+
+
 def card_page(part: Part, here: Place) -> Page:
     """Who is played: every fact, and how many questions come."""
-    locale, persona = part.study.locale, _persona(here)
+    locale, persona = part.locale, _persona(here)
     name, stands = plain(persona.name, lines=False), part.quizzed(persona)
     if stands.missed is None:
         head = said(locale, "card.says", name=name, count=stands.asked)
@@ -93,11 +102,13 @@ def wrong_page(locale: str, item: Asked) -> Page:
     return Page(said(locale, "wrong"), body, (said(locale, "go on"),))
 
 
-def brief_page(locale: str, play: Play) -> Page:
+def brief_page(locale: str, here: Place) -> Page:
     """What the participant sees and does in the next task; never its name, nor what would be right."""
+    play = here.play
     task, persona = play.task, play.persona
     name = plain(persona.name, lines=False) if persona is not None else ""
-    body = Text(said(locale, "brief.who", name=name) if name else said(locale, "brief.nobody"))
+    rest = said(locale, "brief.rest", done=here.number - 1, of=here.of) + "\n\n" if here.number > 1 else ""
+    body = Text(rest + (said(locale, "brief.who", name=name) if name else said(locale, "brief.nobody")))
     if task.instruction:
         body.append("\n\n" + said(locale, "brief.asked") + "\n")
         body.append(plain(task.instruction), style="bold")
@@ -105,15 +116,25 @@ def brief_page(locale: str, play: Play) -> Page:
         body.append("\n\n" + said(locale, "brief.unasked"))
     body.append("\n\n" + said(locale, "brief.mirror" if play.mirror else "brief.no mirror"))
     body.append("\n\n" + said(locale, "brief.do"))
-    return Page(said(locale, "brief"), body, (said(locale, "begin"),))
+    again = [said(locale, f"again.{what}") for what in rereadable(here)]
+    return Page(said(locale, "brief"), body, (said(locale, "begin"), *again))
+
+
+def rereadable(here: Place) -> tuple[str, ...]:
+    """What can be read once more at a place, by the lines after its own; empty elsewhere than there."""
+    if here.stage == "done":
+        return ("consent",)
+    if here.stage != "brief":
+        return ()
+    return ("card", "consent") if here.play.persona is not None else ("consent",)
 
 
 def where_words(part: Part, here: Place, page: str = "") -> str:
     """Where a participant is, in a few words; `page` is the title of what they read there."""
-    stage = page or said(part.study.locale, here.stage)
+    stage = page or said(part.locale, here.stage)
     if not here.number or here.stage in ("card", "quiz"):
         return stage
-    return f"{said(part.study.locale, 'task of', number=here.number, of=here.of)} · {stage}"
+    return f"{said(part.locale, 'task of', number=here.number, of=here.of)} · {stage}"
 
 
 def _persona(here: Place) -> Persona:
@@ -127,7 +148,7 @@ def _place(item: Asked) -> str:
 
 
 def _code(part: Part) -> str:
-    return said(part.study.locale, "code", code=part.person.id)
+    return said(part.locale, "code", code=part.person.id)
 
 
 def _lines(*parts: str) -> Text:

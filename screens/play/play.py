@@ -8,7 +8,6 @@ from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical, VerticalScroll
-from textual.screen import Screen
 from textual.widgets import Footer, Static
 
 from annotators.quiz import Asked
@@ -23,7 +22,9 @@ from screens.annotate.desk import Desk
 from screens.annotate.sheet import SheetPane
 from screens.clock import Clock
 from screens.play.answers import Answers
-from screens.play.pages import Page, consent_page, page_of, quiz_page, where_words, wrong_page
+from screens.play.pages import Page, consent_page, page_of, quiz_page, reread_page, rereadable, where_words, wrong_page
+from screens.play.seated import Seated
+from screens.play.sheet import PlaySheet
 from screens.play.words import said
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ class PlayDesk(Desk):
         return super().answer(spot, value, **{**beside, "evidence": beside.get("evidence") or self.evidence})
 
 
-class PlayScreen(Screen[None]):
+class PlayScreen(Seated):
     """The room of a participant: one page after the other; what a page tells follows from the file alone."""
 
     AUTO_FOCUS = None
@@ -50,22 +51,23 @@ class PlayScreen(Screen[None]):
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("space,pagedown,full_stop", "scroll(1)", "Read on", id="play.down", tooltip="The page, further down"),
+        Binding("t", "guide", "What it means", id="play.guide", tooltip="What is asked, and what each answer means"),
         Binding("pageup,comma", "scroll(-1)", "Read back", show=False, id="play.up", tooltip="The page, further up"),
     ]
 
     def __init__(self, store: Store, settings: Settings, *, clock: Clock | None = None) -> None:
-        super().__init__()
+        super().__init__(clock)
         self.store = store
         self.settings = settings
         self.study: Study | None = None
-        self.part: Part | None = None
-        self.here: Place | None = None
-        self._clock = clock or Clock()
         self._wrong: Asked | None = None
         self._reading = False
         """Whether the consent text is read again after it was refused."""
         self._ready = ""
         """The persona whose card was read in this sitting."""
+        self._again = ""
+        """What is read once more: `card` or `consent`; empty while nothing is."""
+        self.sheet = PlaySheet(self.clock, self.pace)
 
     def compose(self) -> ComposeResult:
         yield Static(id="play-title", markup=False)
@@ -73,13 +75,13 @@ class PlayScreen(Screen[None]):
             with Vertical(id="play-page", classes="pane"):
                 with VerticalScroll(id="play-text", can_focus=False):
                     yield Static(id="play-body", markup=False)
-                yield Answers(self._clock)
+                yield Answers(self.clock)
                 yield Static(id="play-said", markup=False)
-            yield SheetPane(clock=self._clock)
+            yield self.sheet
         yield Footer(show_command_palette=False)
 
     def on_mount(self) -> None:
-        self.query_one(SheetPane).display = False
+        self.sheet.display = False
         text = self.query_one("#play-text")
         for changed in ("virtual_size", "scroll_y", "size"):
             self.watch(text, changed, self._more, init=False)
@@ -90,7 +92,8 @@ class PlayScreen(Screen[None]):
         """Shows a study where this person left it; a run that was cut off goes on at once."""
         self.study = study
         try:
-            self.part = Part(self.store, study, Actor("human", self.settings.person))
+            locale = self.settings.locale if self.settings.locale != "en" else study.locale
+            self.part = Part(self.store, study, Actor("human", self.settings.person), locale)
             self.go()
             self.part.sat()
         except LabError as error:
@@ -119,7 +122,7 @@ class PlayScreen(Screen[None]):
             return ""
         study = self.part.study
         title = plain(study.title or study.id, lines=False)
-        return said(study.locale, "lobby", title=title, where=self.where)
+        return said(self.part.locale, "lobby", title=title, where=self.where)
 
     def go(self) -> None:
         """Shows the page of the place where the participant stands."""
@@ -129,14 +132,14 @@ class PlayScreen(Screen[None]):
         except LabError as error:
             self._refused(error)
             return
-        sheet = self.query_one(SheetPane)
+        sheet = self.sheet
         asked = self.here.stage == "questions"
         if asked and not sheet.display:
             self._ask(self.here)
         sheet.display = asked
         self.query_one("#play-page").display = not asked
         page = None if asked else self._page(self.part, self.here)
-        self._title(page.title if page is not None else "")
+        self.entitle(page.title if page is not None else "")
         if page is not None:
             self._lay(page)
 
@@ -144,11 +147,13 @@ class PlayScreen(Screen[None]):
         """The page of a place; reading what is on the way there is no place of its own."""
         if here.stage == "refused" and self._reading:
             return consent_page(part)
+        if self._again:
+            return reread_page(part, here, self._again)
         if self._wrong is not None:
-            return wrong_page(part.study.locale, self._wrong)
+            return wrong_page(part.locale, self._wrong)
         persona = here.play.persona if here.stage == "card" else None
         if persona is not None and self._ready == persona.id:
-            return quiz_page(part.study.locale, persona, part.quizzed(persona))
+            return quiz_page(part.locale, persona, part.quizzed(persona))
         return page_of(part, here)
 
     def _lay(self, page: Page) -> None:
@@ -161,18 +166,12 @@ class PlayScreen(Screen[None]):
         self._say("")
         if page.lines:
             self.set_focus(answers)
-
-    def _title(self, page: str) -> None:
-        assert self.part is not None
-        assert self.here is not None
-        study = self.part.study
-        title = f"{study.title or study.id}   {self.part.person.id}   {where_words(self.part, self.here, page)}"
-        self.query_one("#play-title", Static).update(plain(title, lines=False))
+        self.call_after_refresh(self._more)
 
     def _refused(self, error: LabError) -> None:
         self.here = None
         self.query_one("#play-page").display = True
-        self.query_one(SheetPane).display = False
+        self.sheet.display = False
         self._lay(Page(plain(error.title), plain(error.said)))
 
     def _say(self, words: str) -> None:
@@ -182,7 +181,7 @@ class PlayScreen(Screen[None]):
         """Whether the page goes on below what is seen."""
         text = self.query_one("#play-text")
         left = self.part is not None and text.max_scroll_y > text.scroll_offset.y
-        words = said(self.part.study.locale, "more") if left and self.part is not None else ""
+        words = said(self.part.locale, "more") if left and self.part is not None else ""
         self.query_one("#play-page").border_subtitle = words
 
     def action_scroll(self, by: int) -> None:
@@ -191,8 +190,11 @@ class PlayScreen(Screen[None]):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """The page's keys are not there while the questions are."""
+        asked = self.here is not None and self.here.stage == "questions"
         if action == "scroll":
-            return self.here is None or self.here.stage != "questions"
+            return not asked
+        if action == "guide":
+            return asked and not self.sheet.typing
         return super().check_action(action, parameters)
 
     # -- answering -------------------------------------------------------------------------------------------
@@ -200,12 +202,12 @@ class PlayScreen(Screen[None]):
     @on(Answers.Early)
     def _early(self) -> None:
         if self.part is not None:
-            self._say(said(self.part.study.locale, "early"))
+            self._say(said(self.part.locale, "early"))
 
     @on(Answers.Unmarked)
     def _unmarked(self) -> None:
         if self.part is not None:
-            self._say(said(self.part.study.locale, "unmarked"))
+            self._say(said(self.part.locale, "unmarked"))
 
     @on(Answers.Picked)
     def _picked(self, message: Answers.Picked) -> None:
@@ -218,7 +220,14 @@ class PlayScreen(Screen[None]):
             cast("LabApp", self.app).report(error)
 
     def _do(self, part: Part, here: Place, number: int) -> None:
+        again = rereadable(here)
         match here.stage:
+            case "brief" | "done" if self._again:
+                self._again = ""
+            case "done":
+                self._again = again[number]
+            case "brief" if number:
+                self._again = again[number - 1]
             case "consent":
                 self._settle(part, number)
             case "refused" if self._reading:
@@ -257,6 +266,8 @@ class PlayScreen(Screen[None]):
         assert part is not None
         assert here is not None
         app.came_from["live"] = "play"
+        app.after_run = said(part.locale, "after run")
+        app.leaving = said(part.locale, "leaving"), said(part.locale, "leaving.keys")
         if app.run_is_live:
             app.switch_mode("live")
             return
@@ -267,13 +278,12 @@ class PlayScreen(Screen[None]):
         """Opens the sheet of the run that was just played."""
         assert self.part is not None
         assert here.assignment is not None
-        desk = PlayDesk(self.store, self.part.study, self.part.person)
+        desk = PlayDesk(self.store, self.part.study, self.part.person, locale=self.part.locale)
         desk.evidence = self.part.evidence(here)
         desk.open(here.assignment)
-        sheet = self.query_one(SheetPane)
-        sheet.display = True
-        sheet.border_title = said(self.part.study.locale, "questions")
-        sheet.open(desk)
+        self.sheet.display = True
+        self.sheet.title = said(self.part.locale, "questions")
+        self.sheet.open(desk)
 
     @on(SheetPane.HandedIn)
     def _handed_in(self, message: SheetPane.HandedIn) -> None:
@@ -282,5 +292,18 @@ class PlayScreen(Screen[None]):
 
     @on(SheetPane.Wanted)
     def _wanted(self, message: SheetPane.Wanted) -> None:
-        """There is no guide, region or earlier sheet here."""
+        """There is no region or earlier sheet here."""
         message.stop()
+        if message.what == "guide":
+            self.action_guide()
+
+    def action_guide(self) -> None:
+        """What is asked, and what each answer of the current question means; that it was read is kept."""
+        if self.part is None or self.here is None or self.here.stage != "questions":
+            return
+        from screens.annotate.guide import GuideScreen
+
+        self.part.read_guide(self.here)
+        item = self.sheet.item
+        asked = item.field.id if item is not None else ""
+        self.app.push_screen(GuideScreen(self.part.study.protocol, self.part.locale, asked))
