@@ -83,7 +83,7 @@ class PlayScreen(Seated):
     def on_mount(self) -> None:
         self.sheet.display = False
         text = self.query_one("#play-text")
-        for changed in ("virtual_size", "scroll_y", "size"):
+        for changed in ("virtual_size", "scroll_y", "size", "show_vertical_scrollbar"):
             self.watch(text, changed, self._more, init=False)
 
     # -- where the participant is ----------------------------------------------------------------------------
@@ -180,7 +180,7 @@ class PlayScreen(Seated):
     def _more(self) -> None:
         """Whether the page goes on below what is seen."""
         text = self.query_one("#play-text")
-        left = self.part is not None and text.max_scroll_y > text.scroll_offset.y
+        left = text.show_vertical_scrollbar and text.max_scroll_y > text.scroll_offset.y
         words = said(self.part.locale, "more") if left and self.part is not None else ""
         self.query_one("#play-page").border_subtitle = words
 
