@@ -10,7 +10,7 @@ from rich.segment import Segment
 from textual import events
 from textual.binding import Binding, BindingType
 from textual.content import Content
-from textual.geometry import Size
+from textual.geometry import Region, Size
 from textual.message import Message
 from textual.reactive import reactive
 from textual.scroll_view import ScrollView
@@ -98,6 +98,28 @@ class Lines(ScrollView, can_focus=True, inherit_bindings=False):
         self.cursor = self.validate_cursor(self.cursor)
         self.refresh()
 
+    def changed_at(self, *indices: int) -> None:
+        """To be called when no more than these lines say something else, or look otherwise."""
+        area = self.scrollable_content_region
+        for index in indices:
+            y = index - self.scroll_offset.y + self.heading_rows
+            if self.heading_rows <= y < area.height:
+                self.refresh(Region(0, y, area.width, 1))
+
+    def entitle(self, title: str, subtitle: str = "") -> None:
+        """Says something else on the border, plain characters; only its rows are painted anew, and only then.
+
+        Textual's own `border_title` paints every line again, and reads markup.
+        """
+        above, below = (Content(words) if words else None for words in (title, subtitle))
+        size, gutter = self.outer_size, self.styles.gutter
+        if above != self._border_title:
+            self._border_title = above
+            self.refresh(Region(-gutter.left, -gutter.top, size.width, 1))
+        if below != self._border_subtitle:
+            self._border_subtitle = below
+            self.refresh(Region(-gutter.left, size.height - gutter.top - 1, size.width, 1))
+
     def go(self, index: int) -> None:
         """Moves the cursor, and what is in sight with it."""
         self.cursor = index
@@ -109,7 +131,7 @@ class Lines(ScrollView, can_focus=True, inherit_bindings=False):
 
     def watch_cursor(self, old: int, new: int) -> None:
         self._keep_in_sight()
-        self.refresh()
+        self.changed_at(old, new)
         if self.count:
             self.post_message(self.Highlighted(self, new))
 

@@ -231,8 +231,7 @@ class OpenSheet(Vertical):
         """Paints the current item, and what was refused of it."""
         item = self.item
         answered = len([one for one in self.items.items if self.sheet.head(one.spot) is not None])
-        self.items.border_title = "Sheet"
-        self.items.border_subtitle = f"{answered} of {len(self.items.items)}"
+        self.items.entitle("Sheet", f"{answered} of {len(self.items.items)}")
         self.wrong.say(Content.styled(wrong, "$text-error"))
         if item is None:
             left = len(self.sheet.unanswered)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Literal, NamedTuple
 
 from screens.phone.fit import room
-from screens.replay.reel import View
 from screens.replay.still import Still
 
 Region = tuple[int, int, int, int]
@@ -28,21 +27,16 @@ class Phone(Still):
     alone = False
     area = (80, 24)
     """Columns and rows of the whole side."""
-    _usual = ""
 
     def draw_region(self, on: bool) -> None:
         """Says that the next drag is a region, or no longer."""
-        self.set_class(on, "-drawing")
-        self._entitle()
+        if on is not self.has_class("-drawing"):
+            self.set_class(on, "-drawing")
+            self.entitle()
 
-    def show(self, view: View, *, after: bool) -> None:
-        super().show(view, after=after)
-        self._usual = str(self.mirror.border_title or "")
-        self._entitle()
-
-    def _entitle(self) -> None:
+    def entitle(self) -> None:
         drawing = self.has_class("-drawing")
-        self.mirror.border_title = "Drag a region, or click a thing" if drawing else self._usual
+        self.mirror.border_title = "Drag a region, or click a thing" if drawing else self.moment
 
     def take_room(self) -> None:
         width, height = self.area

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Hashable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -47,16 +47,30 @@ guideline. Every answer is on the disk before it is shown here.
         self.sheet: Sheet | None = None
         self.way: Way | None = None
         self._digits = 0
+        self._stood: list[Hashable] = []
 
     def show(self, sheet: Sheet, way: Way) -> None:
-        """Shows how the sheet stands now; the cursor stays on its line."""
+        """Shows how the sheet stands now; only lines that say another thing are painted anew."""
+        before, same = self.sheet, self.sheet is not None and (self.sheet.unit, self.way) == (sheet.unit, way)
         self.sheet, self.way = sheet, way
-        self.items = items_of(sheet)
+        if not same or before is None or before.spots != sheet.spots:
+            self.items = items_of(sheet)
         self._digits = len(str(len(sheet.unit.targets))) if sheet.unit.targets else 0
+        stood, self._stood = self._stood, [*map(self._stands, self.items), (len(sheet.unanswered), sheet.committed)]
         if self.virtual_size.height != self.count or self.virtual_size.width != self.scrollable_content_region.width:
             self.changed()
+        elif same and len(stood) == len(self._stood):
+            pairs = enumerate(zip(stood, self._stood, strict=True))
+            self.changed_at(*(index for index, (then, now) in pairs if then != now))
         else:
             self.refresh()
+
+    def _stands(self, item: Item) -> Hashable:
+        """All of the sheet that a line shows; as long as it is the same, so is the line."""
+        assert self.sheet is not None
+        spots = [item.spot, *(Spot(item.spot.target, flag.id) for flag in item.flags)]
+        heads = [self.sheet.heads.get(spot) for spot in spots]
+        return (*spots, *(head.id if head is not None else "" for head in heads), item.spot in self.sheet.clashes)
 
     @property
     def item(self) -> Item | None:
@@ -75,6 +89,14 @@ guideline. Every answer is on the disk before it is shown here.
     @property
     def count(self) -> int:
         return len(self.items) + 1 if self.sheet is not None else 0
+
+    def _keep_in_sight(self) -> None:
+        """The list stands still while items are answered, and turns by most of a page where the next is not seen."""
+        height, top = max(1, self.scrollable_content_region.height), self.scroll_offset.y
+        if self.cursor < top:
+            self.scroll_to(y=self.cursor - height + 1 + height // 4, animate=False)
+        elif min(self.cursor + 1, self.count - 1) >= top + height:
+            self.scroll_to(y=self.cursor - height // 4, animate=False)
 
     def paint(self, index: int, width: int) -> Content:
         assert self.sheet is not None

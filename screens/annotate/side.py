@@ -158,7 +158,7 @@ class Side(Footage):
     def entitle(self) -> None:
         where = f"{min(self.number + 1, self.steps)}/{self.steps}" if self.timeline.count else ""
         mark = "▸ " if self.has_class("-active") and self.has_class("-of-two") else ""
-        self.timeline.border_title = f"{mark}{self.named}  {where}".strip()
+        self.timeline.entitle(f"{mark}{self.named}  {where}".strip())
 
     def words_of(self, view: View) -> Content:
         """As much of a place as the study shows."""

@@ -91,7 +91,7 @@ class Footage(Horizontal):
         yield Static(NO_RUN, id="no-run", markup=False)
 
     def on_mount(self) -> None:
-        self.timeline.border_title = "Steps"
+        self.timeline.entitle("Steps")
         self.page.border_title = "Step"
 
     # -- opening ---------------------------------------------------------------------------------------------
@@ -189,7 +189,7 @@ class Footage(Horizontal):
     def entitle(self) -> None:
         """Says above the steps which is shown, of how many."""
         if self.view is not None:
-            self.timeline.border_title = f"Steps  {min(self.view.number + 1, self.steps)}/{self.steps}"
+            self.timeline.entitle(f"Steps  {min(self.view.number + 1, self.steps)}/{self.steps}")
 
     def words_of(self, view: View) -> Content:
         """What is told of a place in words."""

@@ -20,9 +20,8 @@ class Steps(Timeline):
 
     def cover(self, steps: frozenset[int]) -> None:
         """Marks other steps, counted from 0."""
-        if steps != self.covered:
-            self.covered = steps
-            self.refresh()
+        others, self.covered = steps ^ self.covered, steps
+        self.changed_at(*others)
 
     def paint(self, index: int, width: int) -> Content:
         line = super().paint(index, width)

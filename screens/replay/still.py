@@ -47,6 +47,8 @@ class Still(Vertical):
         """The recorded phone's size in pixels, where a step says nothing else."""
         self.leads = True
         """Whether the page of pictures follows this one, where there are several."""
+        self.moment = ""
+        """Which screen is shown: the one before the step, after it, or the last."""
         self._shape = PHONE
         self._bare = False
 
@@ -90,7 +92,14 @@ class Still(Vertical):
         window: Window | None = getattr(self.app, "window", None)
         if window is not None and self.leads:
             window.show(view.image, shape, _caption(view, after=after), marks)
-        self.mirror.border_title = "After" if after else "Last screen" if isinstance(view.event, Ended) else "Before"
+        moment = "After" if after else "Last screen" if isinstance(view.event, Ended) else "Before"
+        if moment != self.moment:
+            self.moment = moment
+            self.entitle()
+
+    def entitle(self) -> None:
+        """Says on the border which screen this is; only where it is another, for all of the phone is painted anew."""
+        self.mirror.border_title = self.moment
 
     def take_room(self) -> None:
         """Sets the width from the terminal's size; laid out anew only where that makes another."""

@@ -1,0 +1,91 @@
+"""What is painted for a key: the lines that say something else, all of them, and no more."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+from rich.segment import Segment
+from textual.widget import Widget
+
+from lab.study import Unit
+from screens.annotate.rows import Items
+from screens.app import LabApp
+from store.store import Store
+from tests.screens.annotate.made import NODES, nodes, press, rating, ready, room, sheet, studied
+from tests.screens.runs import WHOLE, whole_run
+
+Until = Callable[..., Awaitable[None]]
+
+NODES_OF_UNIT = 60
+KEYS = ("1", "2", "e", "s", "z", "down", "c", "up", "1", "m", "escape", "right", "1", "end", "home", "2", "n")
+
+
+@pytest.fixture
+def run(store: Store) -> Store:
+    store.import_run(whole_run())
+    return store
+
+
+def rated(store: Store) -> LabApp:
+    return rating(store, studied(store, NODES, [Unit("u1", (WHOLE,), targets=nodes(NODES_OF_UNIT))]))
+
+
+def seen(app: LabApp) -> list[list[Segment]]:
+    """Every character on the terminal with its colours."""
+    lines = app.screen._compositor.render_strips(app.size)
+    return [list(line.simplify()) for line in lines]
+
+
+def painted_anew(app: LabApp) -> list[list[Segment]]:
+    """The same, once nothing that was painted before is used again."""
+    for widget in app.screen.query(Widget):
+        widget._styles_cache.clear()
+    return seen(app)
+
+
+async def test_an_answer_paints_the_lines_that_changed(
+    run: Store, until: Until, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines: list[int] = []
+    paint = Items.paint
+
+    def counted(self: Items, index: int, width: int) -> Any:
+        lines.append(index)
+        return paint(self, index, width)
+
+    monkeypatch.setattr(Items, "paint", counted)
+    app = rated(run)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: ready(app))
+        await press(pilot, "1")
+        lines.clear()
+        for answered in range(1, 10):
+            await press(pilot, "12"[answered % 2])
+            await until(pilot, lambda at=answered: sheet(app).items.cursor == at + 1 and at + 1 in lines)
+            assert set(lines) == {answered, answered + 1}, "the answered line and the one the cursor is on now"
+            lines.clear()
+
+
+async def test_moving_a_step_paints_no_item(run: Store, until: Until, monkeypatch: pytest.MonkeyPatch) -> None:
+    app = rated(run)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: ready(app) and sheet(app).place.endswith("@1"))
+        lines: list[int] = []
+        monkeypatch.setattr(Items, "render_line", lambda self, y: lines.append(y))
+        await press(pilot, "right")
+        await until(pilot, lambda: sheet(app).place.endswith("@2"))
+        await press(pilot, "left")
+        await until(pilot, lambda: sheet(app).place.endswith("@1"))
+        assert lines == []
+
+
+async def test_all_that_changed_is_painted(run: Store, until: Until) -> None:
+    app = rated(run)
+    async with app.run_test(size=(100, 30)) as pilot:
+        await until(pilot, lambda: ready(app) and bool(room(app).query("#steps")))
+        for key in (*KEYS[:-1], *"12" * 14, "z", "z", "pageup", "g", "1"):
+            seen(app)  # as a terminal would have it by now, so that what is not painted anew stays as it was
+            await press(pilot, key)
+            await until(pilot, lambda: seen(app) == painted_anew(app) or not app.is_running)
