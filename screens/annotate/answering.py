@@ -74,7 +74,10 @@ class AnsweredSheet(OpenSheet):
         if head is None:
             for name, value in changed.items():
                 words = ",".join(map(str, value)) if isinstance(value, tuple) else "" if value is None else str(value)
-                self.drafts[item.spot, name] = words
+                if words:
+                    self.drafts[item.spot, name] = words
+                else:
+                    self.drafts.pop((item.spot, name), None)
             self._settle()
         else:
             names = ("note", "confidence", "evidence", "region")

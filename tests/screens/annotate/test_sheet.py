@@ -168,6 +168,17 @@ async def test_flags_notes_and_confidence_go_with_an_answer_given_before_or_afte
         await until(pilot, lambda: sheet(app).place == f"{WHOLE}@2")
 
 
+async def test_a_step_chosen_before_the_answer_is_what_the_answer_rests_on(run: Store, until: Until) -> None:
+    study = studied(run, NODES, [unit()])
+    app = rating(run, study)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: ready(app))
+        await press(pilot, "right", "e")
+        await until(pilot, lambda: "seen @2" in painted(app))
+        await press(pilot, "left", "1")
+        await until(pilot, lambda: rests_on(app, "n1") == f"{WHOLE}@2")
+
+
 SIDED = Field("overall", "Which is better?", "nominal",
               (Option("A", key="1"), Option("B", key="2"), Option("tie", key="3")), sided=True)  # fmt: skip
 
