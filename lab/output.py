@@ -281,7 +281,6 @@ def schemas() -> dict[str, Any]:
         "show": Shown,
         "import": ImportResult,
         "metrics": Measured,
-        "gold-line": GoldLine,
         "label-row": LabelRow,
         "label": LabelDone,
         "labels": LabelList,

@@ -24,10 +24,33 @@ def _protocols(commands: Commands) -> None:
     protocols.add_argument("name", nargs="?", metavar="NAME", help="one whole, by its name; or a YAML file of yours")
     protocols.add_argument("--locale", default="en", metavar="LOCALE", help="the language: en, zh (default: en)")
     json(protocols)
+    _examples(
+        protocols,
+        """\
+  hitlab protocols                     every protocol, and what it is about
+  hitlab protocols tdg                 one whole: guideline, questions, answers
+  hitlab protocols mine.yaml           whether a protocol of yours is right
+""",
+    )
+
+
+def _examples(parser: argparse.ArgumentParser, lines: str) -> None:
+    """What stands below a command's help, as it is written."""
+    parser.epilog, parser.formatter_class = f"examples:\n{lines}", argparse.RawDescriptionHelpFormatter
 
 
 def _study(commands: Commands) -> None:
     study = commands.add_parser("study", help="plan, deal and follow studies", description="plan and follow studies")
+    _examples(
+        study,
+        """\
+  hitlab study new tdg --runs all --raters R1,R2,R3 --overlap 3
+  hitlab study deal tdg
+  hitlab study open tdg --as R1        rate, from where you left it
+  hitlab study status tdg              who has how much left
+  hitlab study lock tdg                nothing in it changes any more
+""",
+    )
     verbs = study.add_subparsers(title="commands", metavar="WHAT", required=True)
     _new(verbs)
     deal = _of_a_study(verbs, "deal", "deal a study's runs to its raters, each in an order of their own")
@@ -74,7 +97,8 @@ presets: {", ".join(PRESETS[:7])},
   {", ".join(PRESETS[7:])}
 
 examples:
-  hitlab study new memgui-failures --runs agent:rule "score<1" --raters R1,R2,R3 --overlap 3
+  hitlab study new memgui-failures --runs agent:rule "score<1" \\
+    --raters R1,R2,R3 --overlap 3
   hitlab study new tdg --runs all --raters R1,R2 --name graphs
   hitlab study new knowu-5c --tasks usual_lunch way_home --raters P1,P2
   hitlab study new mine.yaml
@@ -141,13 +165,15 @@ def _label(commands: Commands) -> None:
     label = command(
         commands, "label", "lab.commands.labelling:label", "write answers from JSON lines, by the rules of the screen"
     )
-    label.description = (
-        "Takes answers from another tool, a model or a script, by the rules of the screen; each row is on the disk "
-        "before its line is printed, so a program may write a row, wait for its line, and write the next. A row: "
-        '{"unit": "019a", "target": "open", "field": "state", "value": "completed", "step": 4}; or "values": '
-        '{"open": "completed"}, "missing": "cannot_judge", "evidence": "RUN@4", "region", "confidence", "note", "run", '
-        '"commit": true, "undo": true, "id". Rows that are there already are passed over. `hitlab schema label-row`.'
-    )
+    label.description = """\
+Takes answers from another tool, a model or a script, by the rules of the
+screen; each row is on the disk before its line is printed, so a program may
+write a row, wait for its line, and write the next. A row:
+  {"unit": "019a", "target": "open", "field": "state", "value": "completed",
+   "step": 4}
+or "values": {"open": "completed"}, "missing": "cannot_judge", "evidence":
+"RUN@4", "region", "confidence", "note", "run", "commit": true, "undo": true,
+"id". Rows that are there already are passed over. `hitlab schema label-row`."""
     label.add_argument("study", metavar="STUDY", help="its id, or ID@VERSION (default: the newest version)")
     label.add_argument("file", nargs="?", default="-", metavar="FILE", help="JSON lines; - is standard input (default)")
     label.add_argument("--as", dest="rater", default="", metavar="R1", help="whose answers they are (or each row says)")
@@ -162,32 +188,58 @@ def _label(commands: Commands) -> None:
     )
     label.add_argument("--keep-going", action="store_true", help="pass over rows that are refused (exit code 3)")
     label.add_argument("--json", action="store_true", help="print a JSON line for each row")
+    _examples(
+        label,
+        """\
+  hitlab label tdg answers.jsonl --as R1
+  judge | hitlab label tdg --as judge --kind model --config prompt.txt
+  hitlab label tdg answers.jsonl --keep-going --json
+""",
+    )
 
 
 def _labels(commands: Commands) -> None:
     labels = command(commands, "labels", "lab.commands.labelling:labels", "print the answers of a study")
     labels.add_argument("study", metavar="STUDY", help="its id, or ID@VERSION (default: the newest version)")
     labels.add_argument("--rater", metavar="R1", help="only this person's, or this model's")
-    labels.add_argument("--unit", metavar="ID", help="only this unit's: its id, a run's, or the beginning of one")
+    labels.add_argument(
+        "--unit", metavar="ID", help="only those about this item: its id, a run's, or the beginning of one"
+    )
     labels.add_argument("--history", action="store_true", help="also what was changed or taken back since")
     labels.add_argument("--acts", action="store_true", help="with --json: also what was done beside answering")
-    labels.add_argument("--pilot", action="store_true", help="how the raters did on the units with gold")
+    labels.add_argument("--pilot", action="store_true", help="how the raters did where it is known what is right")
     form = labels.add_mutually_exclusive_group()
     json(form)
     form.add_argument("--csv", action="store_true", help="print a CSV table, a line for each answer")
+    _examples(
+        labels,
+        """\
+  hitlab labels tdg                    the answers that stand
+  hitlab labels tdg --history --json   also what was changed or taken back
+  hitlab labels tdg --csv > tdg.csv    a line for each, for R or pandas
+  hitlab labels tdg --pilot            raters beside what is right
+""",
+    )
 
 
 def _withdraw(commands: Commands) -> None:
     withdraw = command(
         commands, "withdraw", "lab.commands.withdrawing:withdraw", "a person withdraws: all that is theirs is erased"
     )
-    withdraw.description = (
-        "Takes a person out of the database for good: their answers, the runs they took part in with their pictures, "
-        "and the items of studies that quote them. Nothing of theirs is taken in again. It tells what goes and asks "
-        "for the code to be typed. Copies made before (packs, kits, exports) cannot be reached."
-    )
+    withdraw.description = """\
+Takes a person out of the database for good: their answers, the runs they took
+part in with their pictures, and the items of studies that quote them. Nothing
+of theirs is taken in again. It tells what goes and asks for the code to be
+typed. Copies made before (packs, kits, exports) cannot be reached."""
     withdraw.add_argument("code", metavar="CODE", help="the study code of who withdraws")
     act = withdraw.add_mutually_exclusive_group()
     act.add_argument("--show", action="store_true", help="only tell what would go")
     act.add_argument("--yes", action="store_true", help="do it without asking")
     json(withdraw)
+    _examples(
+        withdraw,
+        """\
+  hitlab withdraw P07 --show           what would go; nothing is done
+  hitlab withdraw P07
+""",
+    )

@@ -335,3 +335,15 @@ def test_what_only_reads_opens_the_file_only_to_read(hitlab: Hitlab, monkeypatch
         assert hitlab(*line.split(), "--db", "a.db").code == 0
     assert opened
     assert all(opened)
+
+
+@pytest.mark.parametrize("command", ["protocols", "study", "study new", "label", "labels", "withdraw"])
+def test_help_on_studies_fits_80_columns_and_ends_with_examples(
+    command: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    with pytest.raises(SystemExit):
+        main([*command.split(), "--help"])
+    told = capsys.readouterr().out
+    assert max(map(len, told.splitlines())) <= 80
+    assert told.partition("\nexamples:\n")[2].startswith(f"  hitlab {command}")

@@ -246,3 +246,15 @@ def test_a_large_share_of_a_study_may_be_theirs(store: Store) -> None:
     assert done.row.counts == {"assignments": 300}
     assert store.progress(plan, "R2").dealt == 300
     assert store.check() == []
+
+
+def test_what_is_counted_of_others_is_what_is_left_of_theirs(store: Store) -> None:
+    theirs, other = unit("u1", owner=CODE), unit("u2")
+    plan = frozen(store, [theirs, other], raters=(CODE, "R2"))
+    for of in (theirs, other):
+        for target, value in (("open", "completed"), ("pay", "not_completed")):
+            store.record_label(plan, of, label(plan, of, target, "state", value, rater=R2))
+    withdraw(store, CODE, D01)
+    left = store.progress(plan, "R2")
+    assert (left.dealt, left.done, left.begun) == (1, 0, 1)
+    assert store.check() == []
