@@ -61,7 +61,7 @@ def deal(study: Study, units: Iterable[Unit]) -> list[Assignment]:
     for id, chosen in dealt_apart(_wanted(study, [unit.id for unit in free if not unit.owner]), raters):
         for rater in chosen:
             main[rater].append(id)
-    after = {unit.id: (unit.clustered, place) for place, unit in enumerate(free)} if study.protocol.forward else {}
+    after = {unit.id: (unit.clustered, place) for place, unit in enumerate(asked)} if study.protocol.forward else {}
     return [one for rater in study.raters for one in _ordered(study, rater, pilot, main[rater], after)]
 
 
@@ -79,6 +79,9 @@ def check_raters(study: Study, units: Iterable[Unit]) -> None:
     for name in ("shared", "repeats"):
         if not 0 <= getattr(study, name) <= 1:
             raise LabError(what, f"field {name}: {getattr(study, name):g} is no share from 0 to 1")
+    if study.protocol.forward and study.repeats:
+        said = f"{study.protocol.id} has no going back: what comes later may tell what would be asked again"
+        raise LabError(what, f"field repeats: {said}", "--repeats 0")
     for unit in units:
         if unit.owner and unit.owner not in study.raters:
             raise LabError(what, f"field raters: {unit.owner!r}, whose unit {unit.id} is, is not among them")
@@ -95,7 +98,8 @@ def _ordered(
     study: Study, rater: str, pilot: Sequence[str], main: Sequence[str], after: Mapping[str, tuple[str, int]]
 ) -> list[Assignment]:
     """One rater's assignments: the pilot, the rest, and late among these what they rate once more."""
-    order: list[tuple[str, Stage, int]] = [(id, "pilot", 1) for id in _shuffled(study, pilot, "order", rater)]
+    begun = _in_turn(_shuffled(study, pilot, "order", rater), after)
+    order: list[tuple[str, Stage, int]] = [(id, "pilot", 1) for id in begun]
     drawn = _in_turn(_shuffled(study, main, "order", rater), after)
     first: list[tuple[str, Stage, int]] = [(id, "main", 1) for id in drawn]
     count = portion(study.repeats, len(first))

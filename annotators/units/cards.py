@@ -42,7 +42,7 @@ def person_cards(shows: Collection[Show], persona: Persona | None) -> tuple[Give
     """Who a person is, and what they did before."""
     found = []
     if "persona" in shows and persona is not None and persona.facts:
-        found.append(Given("Profile", "\n".join(_facts(persona.facts))))
+        found.append(Given("Profile", "\n".join(facts_of(persona.facts))))
     if "log" in shows and persona is not None and persona.log:
         found.append(Given("Before", items=tuple(entry.exposed for entry in persona.log)))
     return tuple(found)
@@ -81,17 +81,18 @@ def check_cards(case: Case, given: tuple[Given, ...]) -> None:
         raise LabError(f"run {case.id}", "tells neither profile, time, place nor what was done before.")
 
 
-def _facts(value: Any, depth: int = 0) -> Iterator[str]:
+def facts_of(value: Any, depth: int = 0) -> Iterator[str]:
+    """What is known, a line each, what belongs to something set in below it."""
     indent = "  " * depth
     for key, held in value.items():
         name = str(key).replace("_", " ")
         if isinstance(held, dict) and held:
             yield f"{indent}{name}:"
-            yield from _facts(held, depth + 1)
+            yield from facts_of(held, depth + 1)
         elif isinstance(held, list) and any(isinstance(one, dict | list) for one in held):
             yield f"{indent}{name}:"
             for one in held:
-                lines = [*_facts(one, depth + 1)] if isinstance(one, dict) else [f"{indent}  {_words(one)}"]
+                lines = [*facts_of(one, depth + 1)] if isinstance(one, dict) else [f"{indent}  {_words(one)}"]
                 yield from (f"{indent}- {line.strip()}" if not n else line for n, line in enumerate(lines))
         else:
             yield f"{indent}{name}: {_words(held)}"

@@ -14,6 +14,7 @@ from typing import Any
 
 import msgspec
 
+from annotators.units.cards import facts_of
 from lab.errors import LabError
 from lab.labels import check_value
 from lab.study import Given, Gold, Label, Protocol, Unit
@@ -31,7 +32,7 @@ class InstructionSet(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class _Line(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     id: str = ""
     user: str = ""
-    context: str | dict[str, str] = ""
+    context: str | dict[str, Any] = ""
     gold: dict[str, Any] = {}
     reason: str = ""
 
@@ -110,10 +111,21 @@ def _unit(
     )
 
 
-def _context(context: str | dict[str, str]) -> tuple[Given, ...]:
+def _context(context: str | dict[str, Any]) -> tuple[Given, ...]:
     if isinstance(context, dict):
-        return tuple(Given(title, text) for title, text in context.items())
+        return tuple(Given(title, _told(held)) for title, held in context.items())
     return (Given("The person", context),) if context else ()
+
+
+def _told(held: Any) -> str:
+    """What stands under a heading of the card: a text as it is, anything else in words."""
+    if isinstance(held, str):
+        return held
+    if isinstance(held, dict):
+        return "\n".join(facts_of(held))
+    head, *rest = facts_of({"": held})
+    head = head.removeprefix(":").strip()
+    return "\n".join([*([head] if head else []), *rest])
 
 
 def _check_gold(protocol: Protocol, where: str, gold: Sequence[Gold]) -> None:

@@ -228,8 +228,9 @@ def tell_dealt(found: StudyDealt, db: str | None = None) -> None:
         say(f"{code} has withdrawn and is dealt nothing; `{replaced}`")
     what = f"{found.new:,} dealt" if found.new else "all was dealt before; nothing was done"
     say(f"{found.study} v{found.version}: {what}")
-    if found.raters:
-        say(f"next: hitlab study open {found.study} --as {found.raters[0].rater}{in_file(db)}")
+    first = next((one.rater for one in found.raters if one.pilot + one.main + one.repeat), "")
+    if first:
+        say(f"next: hitlab study open {found.study} --as {first}{in_file(db)}")
 
 
 def tell_studies(lines: Sequence[StudyLine]) -> None:
@@ -251,7 +252,7 @@ def tell_studies(lines: Sequence[StudyLine]) -> None:
 
 def tell_status(found: StudyStatus) -> None:
     say(f"{found.study} v{found.version}: {found.title}{'   locked' if found.locked else ''}")
-    say(f"{found.protocol}, {found.units:,} {WORDS.get(found.unit, found.unit)}")
+    say(f"{found.protocol}, {found.units:,} {found.unit if found.units == 1 else WORDS.get(found.unit, found.unit)}")
     if found.kit is not None:
         say(f"This file is a kit: only what is {found.kit}'s is in it. `hitlab study take` brings it back.")
     rows = [

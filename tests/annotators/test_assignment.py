@@ -366,3 +366,17 @@ def test_people_are_mixed_although_each_ones_units_stand_in_time() -> None:
     orders = [[one.unit for one in deal(made, units) if one.rater == rater] for rater in made.raters]
     assert orders[0] != orders[1]
     assert orders[0] != [unit.id for unit in units]
+
+
+def test_a_pilot_keeps_that_order_too_and_nothing_is_asked_again_where_there_is_no_going_back() -> None:
+    units = [Unit(f"u{at}", runs=(f"t{at}",), cluster=f"c{at % 2}", pilot=at < 12) for at in range(20)]
+    made = study(CODES[:2], units, overlap=2)
+    made = replace(made, protocol=replace(made.protocol, forward=True))
+    for rater in made.raters:
+        order = [one.unit for one in deal(made, units) if one.rater == rater and one.stage == "pilot"]
+        for name in ("c0", "c1"):
+            assert [id for id in order if id in {unit.id for unit in units if unit.cluster == name}] == [
+                unit.id for unit in units if unit.cluster == name and unit.pilot
+            ]
+    with pytest.raises(LabError, match="no going back"):
+        deal(replace(made, repeats=0.1), units)

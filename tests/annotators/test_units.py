@@ -403,3 +403,24 @@ def test_every_library_task_gives_its_targets() -> None:
                 seen[name] += 1
     assert min(seen.values()) > 0
     assert seen["tdg"] == len(library.tasks())
+
+
+@pytest.mark.parametrize(
+    ("held", "told"),
+    [
+        ("as it: stands", "as it: stands"),
+        (61, "61"),
+        (True, "yes"),
+        (None, "not told"),
+        (["tea", "noodles"], "tea, noodles"),
+        ([], ""),
+        ({"home": "Dorm", "work": {"label": "Library"}}, "home: Dorm\nwork:\n  label: Library"),
+        ([{"app": "Maps", "often": 3}], "- app: Maps\n  often: 3"),
+    ],
+)
+def test_a_card_holds_whatever_json_does(held: object, told: str) -> None:
+    side = {"instructions": ["Do it."]}
+    (made,) = units_for(
+        protocol("pairwise-sets"), lines=[("line 1", {"context": {"likes": held}, "A": side, "B": side})]
+    )
+    assert (made.given[0].title, made.given[0].text) == ("likes", told)
