@@ -15,7 +15,7 @@ import msgspec
 from msgspec.structs import replace
 
 from lab.errors import LabError
-from lab.labels import check_value, target_of
+from lab.labels import as_option, check_value, target_of
 from lab.study import Field, Gold, Label, Protocol, Unit
 from lab.task import Actor
 from lab.wire import convert, read_file, read_json
@@ -57,7 +57,8 @@ def with_gold(protocol: Protocol, units: Sequence[Unit], lines: Sequence[tuple[s
     for where, line in lines:
         unit = _unit(units, line, where)
         field = field_at(protocol, unit, line.target, line.field, where)
-        gold = Gold(line.target, field.id, line.value, line.reason)
+        value = as_option(field, target_of(unit, line.target), line.value)
+        gold = Gold(line.target, field.id, value, line.reason)
         _check(field, unit, gold, where)
         places = golds.setdefault(unit.id, {})
         if (gold.target, gold.field) in places:

@@ -199,6 +199,14 @@ def _check_undo(what: str, sheet: Sheet, label: Label) -> None:
         raise LabError(what, "an undo restores what stood before, and nothing else.")
 
 
+def as_option(field: Field, target: Target | None, value: Any) -> Any:
+    """An option that is a number, written as one, is the option: a rating's `4` is `"4"`."""
+    if field.kind not in ("nominal", "ordinal") or isinstance(value, bool) or not isinstance(value, int):
+        return value
+    known = target.options if target is not None and target.options else [option.id for option in field.options]
+    return str(value) if str(value) in known else value
+
+
 def check_value(what: str, field: Field, target: Target | None, label: Label) -> None:
     """Raises `LabError` where a value does not fit its field; a reason in its place always does."""
     place = f"field value: {field.id}"

@@ -16,7 +16,7 @@ import msgspec
 
 from annotators.units.cards import facts_of
 from lab.errors import LabError
-from lab.labels import check_value
+from lab.labels import as_option, check_value
 from lab.study import Given, Gold, Label, Protocol, Unit
 from lab.task import Actor
 from lab.wire import convert, read_file, read_json
@@ -99,7 +99,11 @@ def _filled(where: str, field: str, texts: Sequence[str]) -> None:
 def _unit(
     protocol: Protocol, where: str, line: _Line, place: int, given: tuple[Given, ...], hidden: dict[str, str]
 ) -> Unit:
-    gold = tuple(Gold("", field, value, line.reason) for field, value in line.gold.items())
+    fields = {field.id: field for field in protocol.fields}
+    gold = tuple(
+        Gold("", id, as_option(fields[id], None, value) if id in fields else value, line.reason)
+        for id, value in line.gold.items()
+    )
     _check_gold(protocol, where, gold)
     return Unit(
         line.id or f"line-{place}",

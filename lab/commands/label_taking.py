@@ -14,9 +14,9 @@ from lab.commands.label_places import Places
 from lab.commands.label_rows import LabelRow, Placed, Said, answers
 from lab.commands.labels_told import GoldTold, LabelDone, LabelKept
 from lab.errors import LabError
-from lab.labels import Sheet, Spot, answer_to, target_of, undo_of
+from lab.labels import Sheet, Spot, answer_to, as_option, target_of, undo_of
 from lab.stamp import now, uuid7
-from lab.study import Act, Assignment, Field, Label, Study, Unit
+from lab.study import Act, Assignment, Label, Study, Unit
 from lab.task import Actor
 from screens.annotate.desk import Desk
 from store.store import Store
@@ -66,7 +66,11 @@ class Taking:
         config = self._config(row, rater, run, where)
         reopened = row.reopen and self._reopened(self._desk(rater, unit, run), row)
         kept: list[LabelKept] = []
-        says = self._says(row, where, unit, rater, run, config, kept)
+        try:
+            says = self._says(row, where, unit, rater, run, config, kept)
+        except LabError:
+            self._desk(rater, unit, run).check()  # why a row does not fit tells of its unit
+            raise
         if says:
             self.store.record_labels(self.study, unit, rater, run, says)
         done = LabelDone(
@@ -192,7 +196,7 @@ class Taking:
             place = " of ".join(filter(None, (said.field, said.target)))
             raise LabError(where, f"field value: {place} has none; say why it is missing instead")
         return {
-            "value": _option(field, said.target, unit, answer.value),
+            "value": as_option(field, target_of(unit, said.target), answer.value),
             "reason_missing": answer.missing,
             "evidence": evidence,
             "region": answer.region,
@@ -269,12 +273,3 @@ def _same(one: Label, other: Label) -> bool:
     names = ("value", "reason_missing", "confidence", "evidence", "region", "note", "cites")
     told = [(getattr(one, name), getattr(other, name)) for name in names]
     return all(a == b and (isinstance(a, bool) is isinstance(b, bool)) for a, b in told)
-
-
-def _option(field: Field, target: str, unit: Unit, value: Any) -> Any:
-    """An option that is a number, written as one, is the option."""
-    if field.kind not in ("nominal", "ordinal") or isinstance(value, bool) or not isinstance(value, int):
-        return value
-    about = target_of(unit, target)
-    known = about.options if about is not None and about.options else [option.id for option in field.options]
-    return str(value) if str(value) in known else value

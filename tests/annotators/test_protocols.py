@@ -246,3 +246,11 @@ def test_typed_digits_are_hundredths_below_one() -> None:
     assert [typed(completion, text) for text in ("85", "07", "0", "00", "100", "101")] == [85, 7, 0, 100, 100, None]
     five = Field("f", "?", "interval", least=1, most=5, step=1)
     assert (width(five), typed(five, "5"), typed(five, "6"), typed(five, "0")) == (1, 5, None, None)
+
+
+def test_ratings_are_numbers_in_order_so_that_statistics_can_take_them() -> None:
+    ratings = [(one.id, field) for one in protocols().values() for field in one.fields if field.kind == "ordinal"]
+    assert {id for id, _ in ratings} == {"personal-rating", "play"}
+    for id, field in ratings:
+        numbers = [float(option.id) for option in field.options]
+        assert numbers == [1, 2, 3, 4, 5], f"{id}.{field.id}"
