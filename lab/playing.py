@@ -68,6 +68,8 @@ class Part:
         self.locale = locale or study.locale
         """The language in which this person reads."""
         self._others: list[Persona] | None = None
+        self._session: Session | None = None
+        """The run that was made here last; as long as it is not over, nobody interrupted it."""
 
     # -- where they stand --------------------------------------------------------------------------------------
 
@@ -125,7 +127,8 @@ class Part:
     def _was_interrupted(self, one: Assignment, trace: Trace) -> bool:
         if self._acts(one, "interrupted"):
             return True
-        return trace.ended is None and trace.device.kind == "adb"
+        live = self._session is not None and self._session.trace_id == trace.id and not self._session.over
+        return trace.ended is None and trace.device.kind == "adb" and not live
 
     def _deal_again(self, one: Assignment, trace: Trace) -> None:
         """Ends a run that was cut off on a real phone, and deals its play once more; done again it changes nothing."""
@@ -237,8 +240,10 @@ class Part:
         """The run of this place, new or as it was left; not started yet."""
         assert here.assignment is not None
         self._check()
-        run = claim(self.store, self.study, self.person, here.assignment.unit, here.assignment.run)
-        return session_of(self.store, here.play, run, self.person.id, "human", pace=pace, device=device)
+        one, condition = here.assignment, here.play.condition
+        run = claim(self.store, self.study, self.person, one.unit, one.run, condition=condition, position=one.position)
+        self._session = session_of(self.store, here.play, run, self.person.id, "human", pace=pace, device=device)
+        return self._session
 
     def evidence(self, here: Place) -> str:
         """The end of a play's run, as answers about it name it."""

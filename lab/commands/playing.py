@@ -110,7 +110,7 @@ def _one(store: Store, study: Study, unit: Unit, by: Actor, user: str, device: s
     if before and store.holds(before) and (trace := store.trace(before)).ended is not None:
         tie(store, study, by, unit.id, 1, trace)
         return _told(unit, by, trace, new=False)
-    run = claim(store, study, by, unit.id)
+    run = claim(store, study, by, unit.id, condition=unit.play.condition)
     session = session_of(store, unit.play, run, "", user, device=device)
     if user_name(session.user.actor) != user and by != SCRIPT:
         raise LabError(f"run {run}", f"was begun by {user_name(session.user.actor)}, not by {user}.")
