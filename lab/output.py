@@ -234,6 +234,7 @@ def schemas() -> dict[str, Any]:
     from lab.commands.labels_told import LabelDone, LabelList, PilotTold
     from lab.commands.listing import RunTable
     from lab.commands.metrics_told import Measured
+    from lab.commands.played import RunsPlayed
     from lab.commands.playing import StudyPlayed
     from lab.commands.protocols import ProtocolLine, ProtocolShown
     from lab.commands.reviews_told import (
@@ -315,6 +316,7 @@ def schemas() -> dict[str, Any]:
         "study-status": StudyStatus,
         "study-show": StudyShown,
         "study-play": StudyPlayed,
+        "study-runs": RunsPlayed,
         "study-lock": StudyLocked,
         "study-replace": RaterReplaced,
         "study-release": RaterReleased,
