@@ -56,6 +56,7 @@ def check_protocol(protocol: Protocol, what: str) -> None:
     _once(what, "fields", ids)
     _once(what, "shows", protocol.shows)
     _check_targets(protocol, what)
+    _check_sides(protocol, what)
     for place, field in enumerate(protocol.fields):
         _check_field(protocol, field, what)
         _check_condition(protocol, field, protocol.fields[:place], what)
@@ -86,6 +87,15 @@ def _check_targets(protocol: Protocol, what: str) -> None:
             _refuse(what, name, f"is said of runs, and this is asked of a {protocol.unit}")
     if protocol.targets != "unit" and all(field.per == "unit" for field in protocol.fields):
         _refuse(what, "targets", f"no field is asked of each of the {protocol.targets}")
+
+
+def _check_sides(protocol: Protocol, what: str) -> None:
+    if not protocol.sides:
+        return
+    if protocol.unit != "pair of texts" or any(field.sided for field in protocol.fields):
+        _refuse(what, "sides", "are names of a pair of texts that are not compared by where they stand")
+    if len(protocol.sides) != 2 or not all(name.strip() for name in protocol.sides):
+        _refuse(what, "sides", "there are two, and neither is empty")
 
 
 # -- one field -------------------------------------------------------------------------------------------------
@@ -221,7 +231,7 @@ def _check_words(protocol: Protocol, what: str) -> None:
 
 def word_keys(protocol: Protocol) -> list[str]:
     """Everything that a translation may name, in order."""
-    keys = ["title"]
+    keys = ["title", *(["sides.A", "sides.B"] if protocol.sides else [])]
     for field in protocol.fields:
         keys += [field.id, f"{field.id}.hint", f"{field.id}.says"]
         for option in field.options:
@@ -231,7 +241,7 @@ def word_keys(protocol: Protocol) -> list[str]:
 
 def untranslated(protocol: Protocol, locale: str) -> list[str]:
     """What a protocol says in words that a locale has not: every ask, hint, option, definition and case."""
-    said = {"title": protocol.title}
+    said = {"title": protocol.title} | dict(zip(("sides.A", "sides.B"), protocol.sides, strict=False))
     for field in protocol.fields:
         said |= {field.id: field.ask, f"{field.id}.hint": field.hint, f"{field.id}.says": field.says}
         for option in field.options:

@@ -100,7 +100,8 @@ class Protocol(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_def
     `FIELD.says`, `FIELD.OPTION`, `FIELD.OPTION.means` and `FIELD.OPTION.cases` (a case a line), and of what every
     sheet says (`lab.sheet_words`). `source` is the paper and section
     it comes from. `forward`: no going back to a committed unit. `only_failed`: only runs that failed are asked about;
-    `reference`: each run is rated beside another of its task, which its owner made.
+    `reference`: each run is rated beside another of its task, which its owner made. `sides`: what the two texts of a
+    pair are called where it matters which is which (their translations: `sides.A`, `sides.B`).
     """
 
     id: str
@@ -115,6 +116,7 @@ class Protocol(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_def
     forward: bool = False
     only_failed: bool = False
     reference: bool = False
+    sides: tuple[str, ...] = ()
 
     @property
     def sha(self) -> str:

@@ -1,9 +1,10 @@
 """Units from a file of JSON lines: two instruction sets, or two texts, with a card of whom they are about.
 
 A line of instruction sets: `{"id": "u7-1", "user": "u7", "context": "...", "A": {"method": "ours", "instructions":
-["...", ...]}, "B": {...}}`; one of texts: `{"A": "...", "B": "...", "source": "model-x"}`. `id`, `user`, `context`,
-`method`, `source` may be left out; the first is then the line's number. `method` and `source` are shown to no rater.
-With `gold`, answers by field (and `reason`, why), a line is a calibration unit.
+["...", ...]}, "B": {...}}`; one of texts: `{"A": "...", "B": "...", "source": "model-x"}`, which for `same-intent` are
+what was wanted and the guess. `id`, `user`, `context`, `method`, `source` may be left out; the first is then the
+line's number. `method` and `source` are shown to no rater. With `gold`, answers by field (and `reason`, why), a line
+is a calibration unit.
 """
 
 from __future__ import annotations
@@ -62,11 +63,22 @@ def read_lines(path: Path) -> list[tuple[str, Any]]:
     return [(where, read_json(line, where).value) for where, line in placed]
 
 
+_SETS = '{"user": "u1", "A": {"method": "ours", "instructions": ["..."]}, "B": {"method": "other", "instructions": []}}'
+
+
+def _read(value: Any, kind: Any, where: str, like: str) -> Any:
+    """A line as it should be; what does not fit is told with a line that does."""
+    try:
+        return convert(value, kind, where)
+    except LabError as error:
+        raise LabError(error.title, error.message, f"A line is like {like}.") from error
+
+
 def set_units(protocol: Protocol, lines: Sequence[tuple[str, Any]]) -> list[Unit]:
     """A unit a line of two instruction sets; intervals are clustered by the person they were written for."""
     units = []
     for place, (where, value) in enumerate(lines, 1):
-        line: SetLine = convert(value, SetLine, where)
+        line: SetLine = _read(value, SetLine, where, _SETS)
         for side, one in (("A", line.A), ("B", line.B)):
             if not one.instructions:
                 raise LabError(where, f"field {side}.instructions: is empty")
@@ -80,13 +92,14 @@ def set_units(protocol: Protocol, lines: Sequence[tuple[str, Any]]) -> list[Unit
 
 
 def text_units(protocol: Protocol, lines: Sequence[tuple[str, Any]]) -> list[Unit]:
-    """A unit a line of two texts."""
+    """A unit a line of two texts, which are called as the protocol calls its sides."""
     units = []
     for place, (where, value) in enumerate(lines, 1):
-        line: TextLine = convert(value, TextLine, where)
+        line: TextLine = _read(value, TextLine, where, '{"A": "...", "B": "..."}')
         _filled(where, "A", (line.A,))
         _filled(where, "B", (line.B,))
-        given = (Given("Text", line.A, side="A"), Given("Text", line.B, side="B"))
+        a, b = protocol.sides or ("Text", "Text")  # two, as protocols are checked
+        given = (Given(a, line.A, side="A"), Given(b, line.B, side="B"))
         units.append(_unit(protocol, where, line, place, given, {"source": line.source}))
     return _distinct(lines, units)
 

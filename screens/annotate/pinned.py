@@ -80,9 +80,14 @@ def _titled(study: Study, sides: list[Given]) -> list[tuple[str, Given]]:
     """Each with what it is called: where sides are compared, left and right, for their own titles may tell more."""
     compared = any(field.sided for field in study.protocol.fields)
     if not compared or len(sides) != 2:
-        return [(_what(given), given) for given in sides]
+        return [(_called(study, given), given) for given in sides]
     same = _what(sides[0]) if sides[0].title == sides[1].title else ""
     return [(f"{name}: {same}" if same else name, given) for name, given in zip(sides_of(study), sides, strict=True)]
+
+
+def _called(study: Study, given: Given) -> str:
+    """A text's title, in the study's language where its protocol says what it is called."""
+    return plain(study.protocol.said(study.locale, f"sides.{given.side}", given.title), lines=False)
 
 
 def _what(given: Given) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from annotators.protocol import load_protocol, untranslated
+from annotators.protocol import check_protocol, load_protocol, untranslated
 from annotators.protocols import protocol, protocols
 from lab.digits import typed, width
 from lab.errors import LabError
@@ -254,3 +254,17 @@ def test_ratings_are_numbers_in_order_so_that_statistics_can_take_them() -> None
     for id, field in ratings:
         numbers = [float(option.id) for option in field.options]
         assert numbers == [1, 2, 3, 4, 5], f"{id}.{field.id}"
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"unit": "run"}, "names of a pair of texts"),
+        ({"sides": ("One",)}, "there are two"),
+        ({"sides": ("One", " ")}, "neither is empty"),
+        ({"words": {"zh": {"sides.C": "x"}}}, "'sides.C' is nothing that this protocol says"),
+    ],
+)
+def test_names_of_sides_that_are_wrong(change: dict[str, object], words: str) -> None:
+    with pytest.raises(LabError, match=re.escape(words)):
+        check_protocol(replace(protocol("same-intent"), **change), "protocol file x")

@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable
 import pytest
 
 from annotators.protocols import protocol
+from annotators.units import units_for
 from lab.labels import MISSING
 from lab.sheet_words import IN, SAID
 from lab.study import Field, Given, Option, Protocol, Unit
@@ -108,3 +109,17 @@ def test_the_guide_calls_the_sides_as_the_sheet_does(locale: str, left: str, rig
     assert f"• {left}" in told
     assert f"• {right}" in told
     assert "• A" not in told
+
+
+@pytest.mark.parametrize(("locale", "names"), [("en", ("What was wanted", "The guess")), ("zh", ("真实意图", "猜测"))])
+async def test_an_intent_and_its_guess_are_told_apart(
+    run: Store, until: Until, locale: str, names: tuple[str, str]
+) -> None:
+    lines = [("line 1", {"A": "Order tea", "B": "Order a drink", "source": "model-x"})]
+    study = studied(run, protocol("same-intent"), units_for(protocol("same-intent"), lines=lines), locale=locale)
+    app = rating(run, study)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: ready(app) and all(name in painted(app) for name in names))
+        seen = painted(app)
+        assert seen.index(names[0]) < seen.index(names[1])
+        assert "model-x" not in seen
