@@ -8,7 +8,8 @@ from itertools import combinations
 from typing import Any, NamedTuple
 
 from lab.labels import MISSING, Sheet, Spot
-from lab.study import Field, Gold
+from lab.protocol import Field
+from lab.study import Gold
 
 NEAR = 0.05
 """How far from gold a number may be and still be right, as a share of its field's range: 5 of 100."""

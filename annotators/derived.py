@@ -13,8 +13,9 @@ from annotators.metrics.memgui_irr import Irr, rate
 from annotators.metrics.memgui_tries import DONE
 from annotators.metrics.pspa_values import path_taken
 from annotators.metrics.tdg import Aligned, Steps, fulfilled
+from lab.label import Label
 from lab.labels import Sheet, Spot
-from lab.study import Label, Study, Unit
+from lab.study import Study, Unit
 from lab.task import InformationUnit, Tdg
 
 COMPLETED = "completed"

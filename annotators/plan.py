@@ -14,8 +14,9 @@ from annotators.presets import HERE, presets
 from annotators.protocols import HERE as PROTOCOLS
 from annotators.units.tasks import CONDITIONS
 from lab.errors import LabError
+from lab.protocol import Protocol, Show
 from lab.settings import check_code
-from lab.study import Blind, Protocol, Show, Study, Unit, sample_sha
+from lab.study import Blind, Study, Unit, sample_sha
 from lab.task import Actor, Kind
 from lab.wire import convert, read_file, read_yaml
 

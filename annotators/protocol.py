@@ -10,8 +10,8 @@ from typing import NoReturn
 from msgspec.structs import replace
 
 from lab.errors import LabError
+from lab.protocol import Field, Option, Protocol
 from lab.sheet_words import SAID
-from lab.study import Field, Option, Protocol
 from lab.wire import convert, read_file, read_yaml
 
 _ID = re.compile(r"[a-z0-9]+(?:[_-][a-z0-9]+)*")

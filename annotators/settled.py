@@ -15,8 +15,10 @@ from typing import Any
 from annotators.derived import COMPLETED, step_of
 from annotators.metrics.marks import Marks
 from lab.errors import LabError
+from lab.label import Label
 from lab.labels import Spot
-from lab.study import Field, Label, Study, Unit
+from lab.protocol import Field
+from lab.study import Study, Unit
 from lab.task import Actor
 
 _JUDGED: Mapping[str, tuple[str, ...]] = {"success": ("success", "sr2"), "same": ("sr1",)}

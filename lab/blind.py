@@ -14,7 +14,8 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from lab.study import Show, Unit
+from lab.protocol import Show
+from lab.study import Unit
 from lab.task import Actor, LogEntry, Persona, Task
 from lab.trace import (
     Acting,

@@ -6,7 +6,7 @@ on a scale up to 100 (or 1.00) the digits 00 are its top, and 0 with Enter is 0.
 
 from __future__ import annotations
 
-from lab.study import Field
+from lab.protocol import Field
 
 _TOP = 100
 

@@ -1,4 +1,4 @@
-"""How one rater's sheet stands by the labels on it, and the rules for the next one.
+"""How one rater's sheet stands by the labels on it; what the next may be is `lab.rules`.
 
 The state is a pure function of rows: heads are the labels that none supersedes; an undo is a label, too.
 """
@@ -11,8 +11,9 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from lab.errors import LabError
-from lab.study import Act, Assignment, Field, Label, Missing, Protocol, Study, Target, Unit
+from lab.label import Act, Label, Missing
+from lab.protocol import Field, Protocol
+from lab.study import Target, Unit
 
 
 class Spot(NamedTuple):
@@ -58,7 +59,7 @@ class Sheet:
         """Every place that is asked as things stand, in reading order: each target's fields, then the unit's."""
         return [
             Spot(target, field.id)
-            for target, fields in _laid_out(self.protocol, self.unit)
+            for target, fields in laid_out(self.protocol, self.unit)
             for field in fields
             if self.asked(Spot(target, field.id))
         ]
@@ -113,7 +114,7 @@ def handed_in(acts: Iterable[Act]) -> dict[tuple[str, str, int], Act]:
     return {sheet: act for sheet, act in last.items() if act.act == "commit"}
 
 
-def _laid_out(protocol: Protocol, unit: Unit) -> list[tuple[str, list[Field]]]:
+def laid_out(protocol: Protocol, unit: Unit) -> list[tuple[str, list[Field]]]:
     """Targets in order with their fields; the unit itself (empty) at last."""
     per_target = [field for field in protocol.fields if field.per == "target"]
     whole = [field for field in protocol.fields if field.per == "unit"]
@@ -125,152 +126,6 @@ def _laid_out(protocol: Protocol, unit: Unit) -> list[tuple[str, list[Field]]]:
 def target_of(unit: Unit, id: str) -> Target | None:
     """A unit's target by its id."""
     return next((target for target in unit.targets if target.id == id), None)
-
-
-# -- rules -----------------------------------------------------------------------------------------------------
-
-
-class Standing(NamedTuple):
-    """What the rules need to know of the moment: read in the transaction in which a label is written."""
-
-    study: Study
-    unit: Unit
-    assignment: Assignment | None
-    sheet: Sheet
-    locked: bool = False
-    held: bool = False
-    withdrawn: bool = False
-    left: bool = False
-
-
-def check_next(now: Standing, label: Label) -> None:
-    """Raises `LabError` where the rules refuse a label after those that stand; `value` must fit its field."""
-    what = f"label of unit {label.unit} in {now.study.name}"
-    check_open(now, label.rater.id, label.rater.kind, what)
-    if now.sheet.committed:
-        raise LabError(what, f"{label.rater.id} has handed it in; nothing in it changes any more.")
-    field = now.study.protocol.field(label.field)
-    spot = Spot(label.target, label.field)
-    if field is None:
-        known = ", ".join(field.id for field in now.study.protocol.fields)
-        raise LabError(what, f"field field: {label.field!r} is none of {known}")
-    places = _laid_out(now.study.protocol, now.unit)
-    if not any(label.target == target and field in fields for target, fields in places):
-        known = ", ".join(target.id for target in now.unit.targets) or "only the unit itself, an empty target"
-        raise LabError(what, f"field target: {label.target!r} is none of {known}")
-    head = now.sheet.heads.get(spot)
-    clash = {one.id for one in now.sheet.clashes.get(spot, ())}
-    if label.supersedes != (head.id if head is not None else None) and label.supersedes not in clash:
-        raise LabError(what, f"{place_words(now.unit, spot)} was changed meanwhile; nothing was done.", "Look again.")
-    if not clash.issuperset(label.also):
-        raise LabError(what, "field also: it takes the place of what is no last word there.")
-    if label.act == "undo":
-        _check_undo(what, now.sheet, label)
-        return
-    if not now.sheet.asked(spot):
-        raise LabError(what, f"field {label.field}: is not asked here (only where {field.show_if})")
-    check_value(what, field, target_of(now.unit, label.target), label)
-    _check_order(what, field, now.sheet, label)
-
-
-def check_open(now: Standing, rater: str, kind: str, what: str) -> None:
-    """Raises `LabError` where this person may say nothing of this unit now."""
-    if now.withdrawn:
-        raise LabError(what, f"{rater} has withdrawn.")
-    if now.locked:
-        raise LabError(what, "the study is locked; nothing in it changes any more.")
-    if kind != "human":
-        return
-    if now.left:
-        raise LabError(what, f"{rater} has left the study; another goes on in their place.")
-    if now.assignment is None:
-        raise LabError(what, f"is not dealt to {rater}.", "`hitlab study status` says who has what.")
-    if now.held and now.assignment.stage != "pilot":
-        raise LabError(what, f"{rater} is held after the pilot, below the study's bar.", "Its designer releases.")
-
-
-def _check_undo(what: str, sheet: Sheet, label: Label) -> None:
-    undone = sheet.undoable
-    if undone is None or label.undoes != undone.id:
-        raise LabError(what, "there is nothing of that to undo.")
-    before = sheet.restored(undone)
-    same = (before.value, before.reason_missing) if before is not None else (None, None)
-    if (label.value, label.reason_missing) != same:
-        raise LabError(what, "an undo restores what stood before, and nothing else.")
-
-
-def as_option(field: Field, target: Target | None, value: Any) -> Any:
-    """An option that is a number, written as one, is the option: a rating's `4` is `"4"`."""
-    if field.kind not in ("nominal", "ordinal") or isinstance(value, bool) or not isinstance(value, int):
-        return value
-    known = target.options if target is not None and target.options else [option.id for option in field.options]
-    return str(value) if str(value) in known else value
-
-
-def check_value(what: str, field: Field, target: Target | None, label: Label) -> None:
-    """Raises `LabError` where a value does not fit its field; a reason in its place always does."""
-    place = f"field value: {field.id}"
-    if label.reason_missing is not None:
-        if label.value is not None:
-            raise LabError(what, f"{place} has a value and a reason for having none.")
-        return
-    if label.confidence is not None and not 0 <= label.confidence <= 1:
-        raise LabError(what, f"field confidence: {label.confidence:g} is not from 0 to 1")
-    value = label.value
-    match field.kind:
-        case "nominal" | "ordinal":
-            known = target.options if target is not None and target.options else [one.id for one in field.options]
-            if value not in known:
-                raise LabError(what, f"{place}: {value!r} is none of {', '.join(known)}")
-            option = field.option(value)
-            if option is not None and option.by_rule and label.rater.kind != "script":
-                raise LabError(what, f"{place}: {value!r} is set by a rule, and asked of nobody")
-        case "interval":
-            _check_number(what, place, field, value)
-        case "flag":
-            if not isinstance(value, bool):
-                raise LabError(what, f"{place}: {value!r} is neither true nor false")
-        case "text":
-            if not isinstance(value, str) or (field.required and not value.strip()):
-                raise LabError(what, f"{place}: {value!r} is no text")
-        case "step":
-            if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-                raise LabError(what, f"{place}: {value!r} is no step, counted from 1")
-        case "box":
-            try:
-                left, top, right, bottom = msgspec.convert(value, tuple[int, int, int, int])
-            except msgspec.ValidationError as error:
-                raise LabError(what, f"{place}: {value!r} is not left, top, right, bottom in pixels") from error
-            if left > right or top > bottom:
-                raise LabError(what, f"{place}: {value!r} is no box: its edges are the wrong way round")
-
-
-def _check_number(what: str, place: str, field: Field, value: Any) -> None:
-    if isinstance(value, bool) or not isinstance(value, int | float) or value != value:
-        raise LabError(what, f"{place}: {value!r} is no number")
-    least, most = field.least, field.most
-    if (least is not None and value < least) or (most is not None and value > most):
-        raise LabError(what, f"{place}: {value:g} is not from {least:g} to {most:g}")
-    if field.step:
-        steps = (value - (least or 0)) / field.step
-        if abs(steps - round(steps)) > 1e-6:
-            raise LabError(what, f"{place}: {value:g} is not in steps of {field.step:g}")
-
-
-def _check_order(what: str, field: Field, sheet: Sheet, label: Label) -> None:
-    """A secondary answer comes after the primary one in the protocol's precedence, and is another one."""
-    pairs: list[tuple[Field, Any, Field, Any]] = []
-    earlier = sheet.protocol.field(field.after) if field.after else None
-    if earlier is not None:
-        pairs.append((earlier, sheet.value(Spot(label.target, earlier.id)), field, label.value))
-    for later in sheet.protocol.fields:
-        if later.after == field.id:
-            pairs.append((field, label.value, later, sheet.value(Spot(label.target, later.id))))
-    for one, first, other, second in pairs:
-        order = [option.id for option in one.options]
-        if first in order and second in order and order.index(first) >= order.index(second):
-            said = "is the same as" if first == second else "goes before"
-            raise LabError(what, f"field value: {other.id} {second!r} {said} {one.id} {first!r} in declared order")
 
 
 # -- making rows -----------------------------------------------------------------------------------------------

@@ -257,8 +257,8 @@ def schemas() -> dict[str, Any]:
         StudyStatus,
     )
     from lab.commands.withdrawing import Withdrawn
+    from lab.protocol import Protocol
     from lab.settings import Settings
-    from lab.study import Protocol
     from simulators.scripted import Script
 
     return {

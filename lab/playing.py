@@ -13,11 +13,12 @@ from annotators.assignment import played_again
 from annotators.consent import consent_text, text_sha
 from annotators.quiz import Asked, bar_of, quiz
 from lab.errors import LabError
+from lab.label import Act, ActKind
 from lab.plays import claim, claimed, record, session_of, tie
 from lab.session import Session
 from lab.settings import EMBEDDED
 from lab.stamp import now
-from lab.study import Act, ActKind, Assignment, Play, Study, Unit
+from lab.study import Assignment, Play, Study, Unit
 from lab.task import Actor, Persona
 from lab.trace import Ended, Trace
 from store.store import Store

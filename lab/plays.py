@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from lab.label import Act, ActKind
 from lab.session import Session
 from lab.settings import EMBEDDED
 from lab.spec import Spec, in_world, resume_spec
 from lab.stamp import now, uuid7
-from lab.study import Act, ActKind, Play, Study, Unit
+from lab.study import Play, Study, Unit
 from lab.task import Actor
 from lab.trace import Trace
 from store.store import Store

@@ -7,6 +7,7 @@ reversibly, integers no column can hold become text. What was changed is said, p
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 import sys
@@ -217,6 +218,11 @@ def encode(value: Any) -> bytes:
         return msgspec.json.encode(value)
     except UnicodeEncodeError:
         return msgspec.json.encode(_Cleaner("text", sys.maxsize).clean(msgspec.to_builtins(value), ""))
+
+
+def sha_of(value: Any) -> str:
+    """The version of a value: the SHA-256 of its JSON, in hexadecimal."""
+    return hashlib.sha256(encode(value)).hexdigest()
 
 
 def decode(data: bytes | str, kind: type[T] | Any, what: str, *, newest: int | None = None) -> T:

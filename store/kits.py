@@ -19,9 +19,10 @@ from msgspec.structs import replace
 
 from lab.blind import blinded, blinded_unit
 from lab.errors import LabError
+from lab.label import Act, ActKind, Label
 from lab.records import Imported, Kit
 from lab.stamp import now, uuid7
-from lab.study import Act, ActKind, Assignment, Label, Study, Unit
+from lab.study import Assignment, Study, Unit
 from lab.trace import Ended
 from lab.wire import decode, encode, storable
 from store import rows

@@ -9,8 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from lab.errors import LabError
-from lab.labels import Sheet, Standing, check_next, check_open
-from lab.study import VERSION, Act, Assignment, Label, Study, Unit
+from lab.label import Act, Label
+from lab.labels import Sheet
+from lab.rules import Standing, check_next, check_open
+from lab.study import VERSION, Assignment, Study, Unit
 from lab.task import Actor
 from lab.wire import decode, encode, storable
 from store.studies import check_no_kit, key_of, narrowed

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from lab.errors import LabError
-from lab.study import VERSION, Act, Assignment, Progress, Study, StudyLine, Unit, sample_sha
+from lab.label import Act
+from lab.study import VERSION, Assignment, Progress, Study, StudyLine, Unit, sample_sha
 from lab.wire import decode, encode, storable
 from store.derived import counted_at_the_end
 

@@ -14,9 +14,11 @@ from typing import TYPE_CHECKING, NamedTuple
 from msgspec.structs import replace
 
 from lab.errors import LabError
-from lab.labels import Sheet, Standing, check_next
+from lab.label import Act, Label
+from lab.labels import Sheet
 from lab.records import Imported, Kit
-from lab.study import Act, Assignment, Label, Study
+from lab.rules import Standing, check_next
+from lab.study import Assignment, Study
 from lab.trace import Ended, Started
 from lab.wire import decode, encode, storable
 from store import rows

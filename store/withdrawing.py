@@ -18,9 +18,10 @@ from msgspec.structs import replace
 from lab.design.revision import VERSION as DESIGN_VERSION
 from lab.design.revision import Design, Revision
 from lab.errors import LabError
+from lab.label import Act, ActKind, Withdrawal
 from lab.records import Tombstone
 from lab.stamp import now
-from lab.study import VERSION, Act, ActKind, Study, Withdrawal
+from lab.study import VERSION, Study
 from lab.task import Actor
 from lab.wire import decode, encode, storable
 from store.erasing import Eraser

@@ -8,7 +8,8 @@ from collections.abc import Iterable
 import msgspec
 
 from lab.errors import LabError
-from lab.study import VERSION, Withdrawal
+from lab.label import Withdrawal
+from lab.study import VERSION
 from lab.wire import decode, encode, storable
 
 HINT = "`hitlab withdraw` erased what was theirs; another person goes on under another code."

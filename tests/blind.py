@@ -11,8 +11,8 @@ from typing import NamedTuple, get_args
 
 from msgspec.structs import replace
 
+from lab.protocol import Show
 from lab.records import Blob, Imported, Verdict, numbered
-from lab.study import Show
 from lab.task import (
     Actor,
     Branch,

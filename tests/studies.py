@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from lab.study import Assignment, Field, Label, Option, Protocol, Study, Target, Unit, sample_sha
+from lab.label import Label
+from lab.protocol import Field, Option, Protocol
+from lab.study import Assignment, Study, Target, Unit, sample_sha
 from lab.task import Actor
 from store.store import Store
 

@@ -30,9 +30,11 @@ LAYERS: list[tuple[str, ...]] = [
     ("lab.review",),
     ("lab.records",),
     ("lab.aligning", "lab.case", "lab.design", "lab.redacting", "lab.reviewed", "lab.suspects"),
+    ("lab.protocol",),
     ("lab.study",),
+    ("lab.label",),
     ("lab.blind", "lab.digits", "lab.labels"),
-    ("lab.seams", "lab.settings", "lab.tried"),
+    ("lab.rules", "lab.seams", "lab.settings", "lab.tried"),
     (
         "lab.answers",
         "lab.llm",

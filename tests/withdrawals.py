@@ -11,9 +11,10 @@ from msgspec.structs import replace
 from PIL import Image
 
 from lab.design.revision import Design, first_draft, following, subject_of
+from lab.label import Act, Label
 from lab.records import Blob, Imported, Tombstone, numbered
 from lab.stamp import now, uuid7
-from lab.study import Act, Given, Label
+from lab.study import Given
 from lab.task import Actor, InformationUnit, Task
 from lab.trace import AnyEvent, Ended, Source, Started, Step
 from lab.turn import Action, Observation, Proposed

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from annotators.protocol import load_protocol
 from lab.errors import LabError
-from lab.study import Protocol
+from lab.protocol import Protocol
 
 HERE = Path(__file__).parent
 

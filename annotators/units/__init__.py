@@ -21,7 +21,8 @@ from annotators.units.tasks import play_units, task_units
 from lab.case import Case
 from lab.design.revision import Design, Subject
 from lab.errors import LabError
-from lab.study import Protocol, Show, Unit
+from lab.protocol import Protocol, Show
+from lab.study import Unit
 from lab.task import Persona, Task
 
 __all__ = ["TERMS", "Earlier", "Terms", "read_lines", "units_for"]

@@ -7,7 +7,8 @@ from typing import Any
 
 from lab.case import Case
 from lab.errors import LabError
-from lab.study import Given, Protocol, Show
+from lab.protocol import Protocol, Show
+from lab.study import Given
 from lab.task import LogEntry, Persona
 
 _PAST = 20

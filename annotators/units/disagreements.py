@@ -8,8 +8,10 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from lab.errors import LabError
+from lab.label import Label
 from lab.labels import current, target_of
-from lab.study import Field, Label, Protocol, Study, Target, Unit
+from lab.protocol import Field, Protocol
+from lab.study import Study, Target, Unit
 
 
 class Earlier(NamedTuple):

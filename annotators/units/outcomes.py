@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from lab.case import Case
 from lab.errors import LabError
-from lab.study import Gold, Protocol
+from lab.protocol import Protocol
+from lab.study import Gold
 
 DONE = 0.99
 """A score above it is a success, as in KnowU-Bench; MemGUI-Bench's are 0 and 1."""

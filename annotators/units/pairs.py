@@ -8,7 +8,8 @@ from itertools import combinations
 from lab.case import Case
 from lab.design.revision import subject_of
 from lab.errors import LabError
-from lab.study import Protocol, Unit
+from lab.protocol import Protocol
+from lab.study import Unit
 
 
 def pair_units(protocol: Protocol, cases: Sequence[Case], pairs: Sequence[tuple[str, str]] = ()) -> list[Unit]:

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from annotators.units.cards import cards, wordless
 from lab.case import Case, CaseStep
 from lab.errors import LabError
-from lab.study import Given, Protocol, Unit
+from lab.protocol import Protocol
+from lab.study import Given, Unit
 
 
 def step_units(cases: Sequence[Case], most: int | None = None, seed: int = 0) -> list[Unit]:

@@ -10,7 +10,8 @@ from annotators.units.targets import designed, targets_of
 from lab.case import Case
 from lab.design.revision import Design, Subject
 from lab.errors import LabError
-from lab.study import Protocol, Unit
+from lab.protocol import Protocol
+from lab.study import Unit
 from lab.task import Tdg
 
 

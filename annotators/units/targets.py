@@ -9,7 +9,8 @@ from msgspec.structs import replace
 from lab.case import Case
 from lab.design.revision import SECTIONS, Design, Subject, subject_of
 from lab.errors import LabError
-from lab.study import Protocol, Target
+from lab.protocol import Protocol
+from lab.study import Target
 from lab.task import Task, TdgNode
 
 

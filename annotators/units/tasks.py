@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Literal, NamedTuple
 
 from lab.errors import LabError
-from lab.study import Play, Protocol, Unit
+from lab.protocol import Protocol
+from lab.study import Play, Unit
 from lab.task import Persona, Task
 
 

@@ -24,8 +24,9 @@ from lab.commands.labels_told import (
     PilotTold,
 )
 from lab.errors import LabError
+from lab.label import Act, Label
 from lab.labels import Sheet, current, handed_in, key_of, ordered
-from lab.study import Act, Label, Study
+from lab.study import Study
 from store.formats.tables.csv_writer import harmless, line
 from store.kits import OWN
 from store.store import Store

@@ -13,7 +13,9 @@ import msgspec
 
 from annotators.gold import field_at
 from lab.errors import LabError
-from lab.study import ActKind, Missing, Protocol, Unit
+from lab.label import ActKind, Missing
+from lab.protocol import Protocol
+from lab.study import Unit
 from lab.wire import convert, read_json
 
 MOST = 16 * 1024 * 1024

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from lab.study import ActKind, Missing
+from lab.label import ActKind, Missing
 
 
 class LabelKept(msgspec.Struct, frozen=True):

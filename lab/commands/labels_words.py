@@ -6,9 +6,9 @@ from typing import Any
 
 from lab.commands.labels_told import LabelDone, LabelLine, LabelList, PilotTold
 from lab.commands.records import SHORT_ID
+from lab.label import Missing
 from lab.labels import MISSING
 from lab.output import say
-from lab.study import Missing
 from lab.tables import print_table
 
 

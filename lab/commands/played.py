@@ -13,10 +13,11 @@ from lab.commands.exporting import SEATS
 from lab.commands.runs import open_store
 from lab.commands.studying import study_named
 from lab.errors import LabError
+from lab.label import Act
 from lab.output import print_json, say
 from lab.plays import Played, played
 from lab.settings import load
-from lab.study import Act, Study
+from lab.study import Study
 from lab.tables import print_table
 from lab.trace import Answered, AnyEvent, Asked, Ended, Paused, Resumed, Trace
 from lab.turn import Reply

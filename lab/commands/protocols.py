@@ -11,7 +11,7 @@ import msgspec
 from annotators.protocols import protocol, protocols
 from lab.output import print_json, say, warn
 from lab.plain import plain
-from lab.study import Field, Option, Protocol
+from lab.protocol import Field, Option, Protocol
 from lab.tables import print_table
 
 _SHORT = 8

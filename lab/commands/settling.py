@@ -6,8 +6,9 @@ from annotators.metrics.marks import Marks
 from annotators.settled import settled
 from lab.commands.studying import study_named
 from lab.errors import LabError
+from lab.label import Label
 from lab.labels import current, handed_in
-from lab.study import Label, Study
+from lab.study import Study
 from store.store import Store
 
 

@@ -29,11 +29,12 @@ from lab.commands.studying_told import (
     tell_studies,
 )
 from lab.errors import LabError
+from lab.label import Act, ActKind, Label
 from lab.labels import Sheet, Spot, answer_to, handed_in
 from lab.output import print_json, say
 from lab.settings import Settings, check_code, load
 from lab.stamp import now, uuid7
-from lab.study import Act, ActKind, Assignment, Label, Study, Unit
+from lab.study import Assignment, Study, Unit
 from lab.task import Actor
 from store.store import Store
 

@@ -14,7 +14,7 @@ from annotators.units.outcomes import failed
 from lab.case import Case
 from lab.commands.studying_told import Skipped
 from lab.errors import LabError
-from lab.study import Protocol
+from lab.protocol import Protocol
 from lab.task import Persona, Task, load_persona
 from store.store import Store
 

@@ -19,7 +19,8 @@ from lab.commands.studying_runs import cases_of, past_of, personas_of, profiles_
 from lab.commands.studying_told import Skipped
 from lab.design.revision import Design, Subject, subject_of
 from lab.errors import LabError
-from lab.study import Protocol, Unit
+from lab.protocol import Protocol
+from lab.study import Unit
 from lab.task import Persona, Task
 from store.store import Store
 

@@ -9,7 +9,8 @@ import msgspec
 
 from annotators.assignment import portion
 from lab.output import say
-from lab.study import Protocol, Study, StudyLine
+from lab.protocol import Protocol
+from lab.study import Study, StudyLine
 from lab.tables import print_table
 
 WORDS = {

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from lab.errors import LabError
+from lab.label import Missing
 from lab.labels import Spot
-from lab.study import Missing
 from screens.annotate.desk import next_open
 from screens.annotate.pane import OpenSheet
 

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from annotators.calibration import Compared, compared, share_right
 from annotators.derived import derived, succeeded
 from lab.errors import LabError
-from lab.labels import Sheet, Spot, answer_to, check_open, undo_of
+from lab.label import Act, ActKind, Label, Missing
+from lab.labels import Sheet, Spot, answer_to, undo_of
+from lab.rules import check_open
 from lab.stamp import now, uuid7
-from lab.study import Act, ActKind, Assignment, Label, Missing, Study, Unit
+from lab.study import Assignment, Study, Unit
 from lab.task import Actor
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from textual.content import Content
 from textual.screen import ModalScreen
 
 from lab.plain import plain
-from lab.study import Field, Option, Protocol
+from lab.protocol import Field, Option, Protocol
 from screens.page import Page
 from screens.replay.sheet import HEAD, MUTED, Part
 

@@ -9,7 +9,8 @@ from lab.digits import factor
 from lab.digits import width as digits_wide
 from lab.labels import Sheet, Spot, target_of
 from lab.plain import plain
-from lab.study import Field, Option, Protocol, Target
+from lab.protocol import Field, Option, Protocol
+from lab.study import Target
 
 Way = Literal["choice", "scale", "typed", "step", "box"]
 """How a place is answered: by an option's digit, by a scale's digits, in a line, by the step shown, by a drag."""

@@ -13,8 +13,8 @@ from textual.content import Content
 from textual.message import Message
 
 from lab.errors import LabError
+from lab.label import Label
 from lab.labels import Sheet, Spot
-from lab.study import Label
 from screens.annotate.desk import Desk, Drafts, HandedIn, next_open
 from screens.annotate.entry import Line
 from screens.annotate.items import Item

@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec import convert
 from textual import events, on
 
-from lab.study import Missing
+from lab.label import Missing
 from screens.annotate.desk import next_open
 from screens.annotate.keying import ascii_digit
 from screens.annotate.menu import Entry, Menu

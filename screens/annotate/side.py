@@ -11,7 +11,7 @@ from textual.content import Content
 from textual.events import Resize
 from textual.message import Message
 
-from lab.study import Show
+from lab.protocol import Show
 from lab.turn import Observation
 from screens.annotate.blinded import Blinded, RaterReel
 from screens.annotate.phone import Evidence, Phone

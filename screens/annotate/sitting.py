@@ -16,8 +16,9 @@ from textual.screen import Screen
 from textual.widgets import Footer
 
 from lab.errors import LabError
+from lab.label import ActKind
 from lab.settings import Settings
-from lab.study import ActKind, Assignment, Study
+from lab.study import Assignment, Study
 from lab.task import Actor
 from screens.annotate.beside import Beside, Evidence
 from screens.annotate.desk import Desk, HandedIn

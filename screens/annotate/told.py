@@ -10,7 +10,8 @@ from textual.content import Content
 from lab.blind import NOBODY, blinded
 from lab.design.drafting import texts
 from lab.plain import plain
-from lab.study import Given, Show
+from lab.protocol import Show
+from lab.study import Given
 from lab.task import Persona, Task
 from lab.trace import Asked, Ended, Started, Step
 from lab.turn import Observation

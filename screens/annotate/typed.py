@@ -7,7 +7,7 @@ from typing import Any
 
 from lab.errors import LabError
 from lab.plain import plain
-from lab.study import Field
+from lab.protocol import Field
 
 _BOX = re.compile(r"\s*(\d+)\s*[, ]\s*(\d+)\s*[, ]\s*(\d+)\s*[, ]\s*(\d+)\s*")
 

@@ -7,9 +7,11 @@ from typing import Any, NamedTuple
 
 from textual.content import Content
 
+from lab.label import Label, Missing
 from lab.labels import MISSING, Sheet, Spot
 from lab.plain import plain
-from lab.study import Field, Label, Missing, Protocol, Study, Unit
+from lab.protocol import Field, Protocol
+from lab.study import Study, Unit
 from screens.annotate.desk import Drafts, HandedIn
 from screens.annotate.items import Choice, Item, choices_of, flag_said, flags_of, items_of, title_of
 from screens.annotate.pace import Pace

@@ -12,11 +12,12 @@ from textual.widgets import Footer, Static
 
 from annotators.quiz import Asked
 from lab.errors import LabError
+from lab.label import Label
 from lab.labels import Spot
 from lab.plain import plain
 from lab.playing import Part, Place
 from lab.settings import Settings
-from lab.study import Label, Study
+from lab.study import Study
 from lab.task import Actor
 from screens.annotate.desk import Desk
 from screens.annotate.sheet import SheetPane

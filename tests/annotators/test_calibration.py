@@ -13,8 +13,10 @@ from hypothesis import strategies as st
 from annotators.calibration import compared, confusion, nearness, pairwise, pilot_line, same, share_right
 from annotators.gold import read_gold, with_gold
 from lab.errors import LabError
+from lab.label import Act
 from lab.labels import Sheet
-from lab.study import Act, Field, Gold, Protocol, Unit
+from lab.protocol import Field, Protocol
+from lab.study import Gold, Unit
 from lab.task import Actor
 from tests.studies import NODES, R1, STATE, TWO, label, study, unit
 

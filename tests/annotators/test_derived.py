@@ -21,8 +21,10 @@ from annotators.derived import (
 from annotators.metrics.memgui_irr import irr_of
 from annotators.protocols import protocol
 from lab.case import Case
+from lab.label import Act, Label
 from lab.labels import Sheet
-from lab.study import Act, Field, Gold, Label, Protocol, Study, Target, Unit
+from lab.protocol import Field, Protocol
+from lab.study import Gold, Study, Target, Unit
 from lab.task import Actor, Branch, InformationUnit, Task, Tdg
 from tests.annotators.test_pspa import ALL, HALF, TASK, chain, node, numbers, run
 from tests.annotators.test_tdg import every_path, graphs

@@ -12,9 +12,12 @@ from annotators.protocol import check_protocol, load_protocol, untranslated
 from annotators.protocols import protocol, protocols
 from lab.digits import typed, width
 from lab.errors import LabError
-from lab.labels import Sheet, Standing, check_next
+from lab.label import Label
+from lab.labels import Sheet
+from lab.protocol import Field, Protocol
+from lab.rules import Standing, check_next
 from lab.stamp import now, uuid7
-from lab.study import Assignment, Field, Label, Protocol, Study, Unit
+from lab.study import Assignment, Study, Unit
 from lab.task import Actor
 
 NAMES = [

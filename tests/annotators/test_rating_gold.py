@@ -11,7 +11,8 @@ from annotators.protocols import protocol
 from annotators.units import units_for
 from lab.errors import LabError
 from lab.labels import as_option
-from lab.study import Field, Option, Target, Unit
+from lab.protocol import Field, Option
+from lab.study import Target, Unit
 
 STARS = Field("stars", "How?", "ordinal", tuple(Option(str(n)) for n in range(1, 6)))
 RATING = protocol("personal-rating")

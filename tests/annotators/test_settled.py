@@ -12,7 +12,9 @@ from hypothesis import strategies as st
 from annotators.protocols import protocol
 from annotators.settled import settled
 from lab.errors import LabError
-from lab.study import Gold, Label, Protocol, Target, Unit
+from lab.label import Label
+from lab.protocol import Protocol
+from lab.study import Gold, Target, Unit
 from lab.task import Actor
 from tests.studies import label, study, unit
 

@@ -12,7 +12,8 @@ from annotators.units import Terms, units_for
 from lab.case import Case, CaseStep
 from lab.design.revision import Design, subject_of
 from lab.errors import LabError
-from lab.study import Gold, Protocol, Target, Unit, sample_sha
+from lab.protocol import Protocol
+from lab.study import Gold, Target, Unit, sample_sha
 from lab.task import (
     Actor,
     Branch,

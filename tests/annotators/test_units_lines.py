@@ -12,8 +12,9 @@ from msgspec.structs import replace
 from annotators.protocols import protocol
 from annotators.units import Earlier, read_lines, units_for
 from lab.errors import LabError
+from lab.label import Label
 from lab.stamp import now, uuid7
-from lab.study import Given, Gold, Label, Study, Target, Unit
+from lab.study import Given, Gold, Study, Target, Unit
 from lab.task import Actor
 from lab.wire import encode
 

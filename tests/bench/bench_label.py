@@ -23,10 +23,11 @@ from textual import events
 from textual._compositor import CompositorUpdate
 from textual.screen import Screen
 
+from lab.label import Act, Label
 from lab.labels import Sheet, Spot
 from lab.settings import Settings
 from lab.stamp import now, uuid7
-from lab.study import Act, Label, Study, Unit
+from lab.study import Study, Unit
 from lab.task import Actor
 from lab.wire import encode
 from screens.annotate.desk import Desk

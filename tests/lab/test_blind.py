@@ -12,7 +12,8 @@ import pytest
 
 from annotators.protocols import protocols
 from lab.blind import DROPPED, FAILED, NEVER, NOBODY, RULES, blinded, blinded_unit
-from lab.study import Show, Unit
+from lab.protocol import Show
+from lab.study import Unit
 from lab.task import Actor, GoldenStep, Rubric, Task
 from lab.trace import AnyEvent, Ended, Started, Step, fold
 from lab.turn import Action, Proposed

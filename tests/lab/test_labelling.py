@@ -29,9 +29,11 @@ from lab.commands.label_rows import rows_of
 from lab.commands.label_taking import Rater, Taking
 from lab.commands.labelling import refused
 from lab.errors import LabError
+from lab.label import Act, Label
 from lab.labels import Spot, current, key_of
 from lab.output import schemas
-from lab.study import Act, Field, Gold, Label, Option, Protocol, Study
+from lab.protocol import Field, Option, Protocol
+from lab.study import Gold, Study
 from lab.wire import encode
 from store.kits import make_kit
 from store.labels import insert_label

@@ -10,8 +10,11 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from lab.errors import LabError
-from lab.labels import Sheet, Spot, Standing, answer_to, check_next, current, undo_of
-from lab.study import Act, Assignment, Field, Label, Option, Protocol, Study
+from lab.label import Act, Label
+from lab.labels import Sheet, Spot, answer_to, current, undo_of
+from lab.protocol import Field, Option, Protocol
+from lab.rules import Standing, check_next
+from lab.study import Assignment, Study
 from lab.task import Actor
 from tests.studies import NODES, R1, R2, label, study, unit
 

@@ -14,10 +14,11 @@ import pytest
 from lab.cli import main
 from lab.commands.studying_status import worked
 from lab.errors import LabError
+from lab.label import Act, ActKind, Label
 from lab.labels import Sheet, answer_to
 from lab.output import schemas
 from lab.stamp import now, uuid7
-from lab.study import Act, ActKind, Assignment, Label, Study
+from lab.study import Assignment, Study
 from lab.task import Actor
 from store.store import Store
 from tests.planned import RUNS, run

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 
+from lab.label import Act
 from lab.settings import Settings
 from lab.stamp import now, uuid7
-from lab.study import Act
 from screens.app import LabApp
 from screens.studies import Studies
 from store.store import Store

@@ -8,9 +8,9 @@ import pytest
 
 from lab.cli import main
 from lab.errors import LabError
+from lab.label import Act
 from lab.settings import Settings
 from lab.stamp import now, uuid7
-from lab.study import Act
 from screens.app import LabApp
 from screens.rooms import ROOMS, Opening
 from screens.studies import Studies

@@ -11,10 +11,12 @@ import pytest
 from msgspec.structs import replace
 
 from lab.errors import LabError
+from lab.label import Act
 from lab.labels import Spot
+from lab.protocol import Protocol
 from lab.records import Blob
 from lab.stamp import now, uuid7
-from lab.study import Act, Assignment, Given, Gold, Protocol, Study, Target
+from lab.study import Assignment, Given, Gold, Study, Target
 from lab.task import Actor
 from store.kits import make_kit
 from store.store import Store

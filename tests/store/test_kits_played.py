@@ -11,10 +11,12 @@ from msgspec.structs import replace
 
 from lab.cli import main
 from lab.errors import LabError
+from lab.label import Act
 from lab.labels import Spot
+from lab.protocol import Field, Protocol
 from lab.records import Blob
 from lab.stamp import now, uuid7
-from lab.study import Act, Assignment, Field, Play, Protocol, Study, Unit
+from lab.study import Assignment, Play, Study, Unit
 from lab.task import Actor, Task
 from lab.trace import Ended, Started, Step
 from lab.turn import Action, Observation, Proposed

@@ -10,9 +10,10 @@ import pytest
 from msgspec.structs import replace
 
 from lab.errors import LabError
+from lab.label import Act
 from lab.labels import Spot
 from lab.stamp import now, uuid7
-from lab.study import Act, Study
+from lab.study import Study
 from lab.task import Actor
 from lab.wire import encode
 from screens.annotate.desk import Desk

@@ -10,9 +10,10 @@ import pytest
 from msgspec.structs import replace
 
 from lab.errors import LabError
+from lab.label import Act, Label
 from lab.labels import Sheet, Spot
 from lab.stamp import now, uuid7
-from lab.study import Act, Assignment, Gold, Label, Study
+from lab.study import Assignment, Gold, Study
 from lab.task import Actor
 from store.store import Store
 from tests.studies import NODES, R1, R2, frozen, label, unit

@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 
 from lab.errors import LabError
+from lab.label import Label
 from lab.labels import Spot, current
-from lab.study import Label, Study
+from lab.study import Study
 from lab.task import Actor
 from screens.annotate.desk import Desk
 from store.store import Store

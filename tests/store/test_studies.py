@@ -12,8 +12,9 @@ import pytest
 from msgspec.structs import replace
 
 from lab.errors import LabError
+from lab.label import Act
 from lab.stamp import now, uuid7
-from lab.study import Act, Assignment, Study, Unit, sample_sha
+from lab.study import Assignment, Study, Unit, sample_sha
 from lab.task import Actor
 from store import derived
 from store.schema import APPEND_ONLY, migrate

@@ -11,9 +11,10 @@ import pytest
 from msgspec.structs import replace
 
 from lab.errors import LabError
+from lab.label import Act
 from lab.records import Imported
 from lab.stamp import now, uuid7
-from lab.study import Act, Assignment
+from lab.study import Assignment
 from lab.task import Actor, Task
 from lab.trace import Answered, Asked, Started
 from lab.turn import Action, Proposed, Question, Reply

@@ -11,9 +11,10 @@ from textual.app import App, ComposeResult
 from textual.message import Message
 from textual.widgets import Input
 
+from lab.protocol import Field, Option, Protocol, Show, UnitKind
 from lab.records import Imported
 from lab.settings import Settings
-from lab.study import Field, Option, Protocol, Show, Study, Unit, UnitKind
+from lab.study import Study, Unit
 from lab.task import Actor, LogEntry, Persona
 from lab.trace import Started
 from screens.annotate.beside import Beside

@@ -8,8 +8,9 @@ from typing import Any
 
 from textual import events
 
+from lab.protocol import Field, Option, Protocol
 from lab.settings import Settings
-from lab.study import Assignment, Field, Option, Protocol, Study, Target, Unit, sample_sha
+from lab.study import Assignment, Study, Target, Unit, sample_sha
 from screens.annotate.annotate import AnnotateScreen
 from screens.annotate.desk import Desk
 from screens.annotate.sheet import SheetPane

@@ -8,10 +8,12 @@ from typing import Any
 import pytest
 from textual.binding import Binding
 
+from lab.label import Act, ActKind
 from lab.labels import Spot
+from lab.protocol import Protocol
 from lab.settings import Settings
 from lab.stamp import now, uuid7
-from lab.study import Act, ActKind, Gold, Protocol, Study, Unit
+from lab.study import Gold, Study, Unit
 from lab.task import Actor
 from screens.annotate.annotate import AnnotateScreen
 from screens.annotate.desk import Desk

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from annotators.protocols import protocol, protocols
-from lab.study import Given, Protocol, Target, Unit
+from lab.protocol import Protocol
+from lab.study import Given, Target, Unit
 from screens.annotate.items import Item, digits_of, way_of
 from store.store import Store
 from tests.screens.annotate.made import nodes, press, rating, ready, sheet, studied

@@ -10,7 +10,9 @@ import pytest
 from msgspec.structs import replace
 
 from annotators.protocols import protocols
-from lab.study import Given, Label, Protocol, Show, Study, Target, Unit
+from lab.label import Label
+from lab.protocol import Protocol, Show
+from lab.study import Given, Study, Target, Unit
 from lab.task import Actor
 from screens.app import LabApp
 from store.store import Store

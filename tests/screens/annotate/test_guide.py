@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 
 from textual.app import App
 
-from lab.study import Field, Option, Protocol
+from lab.protocol import Field, Option, Protocol
 from screens.annotate.guide import GuideScreen, guide_of
 from tests.screens.runs import HOSTILE, painted
 

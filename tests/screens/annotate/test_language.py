@@ -9,8 +9,9 @@ import pytest
 from annotators.protocols import protocol
 from annotators.units import units_for
 from lab.labels import MISSING
+from lab.protocol import Field, Option, Protocol
 from lab.sheet_words import IN, SAID
-from lab.study import Field, Given, Option, Protocol, Unit
+from lab.study import Given, Unit
 from screens.annotate.guide import guide_of
 from store.store import Store
 from tests.screens.annotate.made import nodes, press, rating, ready, studied

@@ -9,7 +9,8 @@ import pytest
 from textual import events
 
 from lab.labels import Spot
-from lab.study import Field, Option, Protocol, Target, Unit
+from lab.protocol import Field, Option, Protocol
+from lab.study import Target, Unit
 from screens.annotate.beside import Beside
 from store.store import Store
 from tests.screens.annotate.made import NODES, STARS, nodes, one_field, press, rating, ready, room, sheet, studied
@@ -375,8 +376,8 @@ async def test_the_mouse_does_what_keys_do(run: Store, until: Until) -> None:
 
 
 async def test_a_lock_meanwhile_is_said_inline_and_changes_nothing(run: Store, until: Until) -> None:
+    from lab.label import Act
     from lab.stamp import now, uuid7
-    from lab.study import Act
     from lab.task import Actor
 
     study = studied(run, NODES, [unit()])

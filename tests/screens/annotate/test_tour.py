@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from lab.cli import main
-from lab.study import Label, Study
+from lab.label import Label
+from lab.study import Study
 from store.store import Store
 from tests.lab.programs import program
 from tests.screens.annotate.terminal import DOWN, ENTER, ESC, RIGHT, Terminal, opened
