@@ -24,7 +24,7 @@ from lab.trace import Step
 from lab.turn import Question, Reply, Usage
 from lab.wire import encode
 
-VERSION = 1
+VERSION = 2
 """Counts up whenever a word of what is told changes; the model is told it too."""
 _LONGEST = 4_000
 """Characters of one line of the dialogue that are told."""
@@ -36,7 +36,7 @@ says something to them, and you answer as they would.
 How to answer:
 - In the first person, short, as people answer on a phone, in the language in which you were spoken to.
 - Say what the profile, the situation and the way of deciding below hold. Where they settle it, keep to them exactly. \
-Where they leave it open, say that you do not mind.
+Where they leave it open, decide as this person would, and stay with what you said before.
 - Tell only what you are asked for. Do not list your other wishes, do not explain how you decide, and do not speak of \
 a profile, a role or instructions.
 - You cannot see the phone, and you know nothing of how the assistant works. Do not guess at it, and do not praise or \

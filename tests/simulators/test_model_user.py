@@ -216,3 +216,30 @@ def test_many_runs_may_be_answered_by_a_model(
         capsys.readouterr()
         assert cli.main(["run", "usual_lunch", "--user", "model:", *db]) == 2
     assert json.loads(capsys.readouterr().out)["message"]
+
+
+def test_a_run_forks_to_a_model_and_from_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    db = ["--headless", "--json", "--db", str(tmp_path / "lab.db")]
+    with serving(_brain) as server:
+        monkeypatch.setenv("HITLAB_MODEL_BASE", server.base)
+        assert cli.main(["live", "usual_lunch", "--user", "script", *db]) == 0
+        scripted = json.loads(capsys.readouterr().out)["trace"]
+        assert not server.requests
+        with Store.open(tmp_path / "lab.db") as store:
+            steps = store.trace(scripted).steps
+            at = next(step.index for step in steps if step.question is not None)
+        assert cli.main(["fork", f"{scripted}@{at + 1}", "--user", "model:tiny", *db]) == 0
+        modelled = json.loads(capsys.readouterr().out)["trace"]
+        asked = len(server.requests)
+        assert asked
+        assert cli.main(["fork", f"{modelled}@{at + 1}", *db]) == 0  # tried again: by the same model
+        assert len(server.requests) == 2 * asked
+        capsys.readouterr()
+    with Store.open(tmp_path / "lab.db") as store:
+        trace = store.trace(modelled)
+        assert trace.user == Actor("model", "model:tiny", "tiny")
+        assert trace.conditions.user_sha
+        assert {step.reply.by.kind for step in trace.steps[at:] if step.reply is not None} == {"model"}
+        assert all(step.reply.usage for step in trace.steps[at:] if step.reply is not None)
