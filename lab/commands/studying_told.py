@@ -274,7 +274,8 @@ def tell_shown(found: StudyShown) -> None:
     say(f"{plan.name}: {plan.title}{'   locked' if found.locked else ''}")
     say(f"asks      {plan.protocol.id} (version {found.protocol_sha[:12]}, guide {found.guide_sha[:12]})")
     say(f"shows     {', '.join(plan.shown)}")
-    say(f"hides     {', '.join(plan.blind) or 'nothing besides'}")
+    hidden = [part for part in plan.blind if part not in plan.shown]  # a protocol may ask about the outcome itself
+    say(f"hides     {', '.join(hidden) or 'nothing besides'}")
     say(f"by        {', '.join(plan.raters)}; each by {plan.overlap}")
     say(f"draws     shared {plan.shared:g}, repeats {plan.repeats:g}, seed {plan.seed}")
     if plan.bar is not None:

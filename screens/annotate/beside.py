@@ -76,8 +76,8 @@ class Beside(Spread):
         else:
             self.texts.scroll_pages(pages)
 
-    def look_closely(self) -> None:
-        """Opens the picture in full, or closes it."""
+    def look_closely(self) -> bool:
+        """Opens the picture in full, or closes it; False where there is none."""
         side = self._side
         if self._closely:
             self._close()
@@ -87,6 +87,9 @@ class Beside(Spread):
             side.look_closely(True)
             self._take_room()
             self.post_message(self.Closely(self.place))
+        else:
+            return False
+        return True
 
     # -- evidence --------------------------------------------------------------------------------------------
 

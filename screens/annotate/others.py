@@ -23,7 +23,11 @@ def others_of(way: Way, sheet: Sheet, item: Item, place: str) -> list[Entry]:
     head = sheet.head(item.spot)
     seen = [Entry("evidence", f"rests on the step shown, {place_words(way, sheet.unit, place)}", "e")] if place else []
     region = [Entry("region", "rests on a region: drag it on the phone", "r")] if place else []
-    go = [Entry("to_evidence", "go to the step it rests on", "g")] if head is not None and head.evidence and sheet.unit.runs else []
+    go = (
+        [Entry("to_evidence", "go to the step it rests on", "g")]
+        if head is not None and head.evidence and sheet.unit.runs
+        else []
+    )
     more = [Entry("note", "a note", "n"), Entry("confidence", "how sure", "C"), *go, *region]
     return [*_typed(way, sheet, item, place), *missing, *flags, *seen, *more, *always()]
 

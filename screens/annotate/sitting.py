@@ -308,7 +308,8 @@ class Sitting(Screen[None]):
 
     def action_closely(self) -> None:
         """The picture in full, or closed again."""
-        self.query_one(Beside).look_closely()
+        if not self.query_one(Beside).look_closely():
+            self.pane.say("There is no picture here.")
 
     def action_overlay(self) -> None:
         """The screen's words over the phone, or its pixels alone."""
