@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 from textual.screen import Screen as TextualScreen
 from textual.widgets import Static
 
@@ -19,6 +20,7 @@ from lab.study import Study
 from lab.task import Actor
 from lab.trace import Answered
 from lab.turn import Question
+from screens.annotate.guide import GuideScreen
 from screens.annotate.sheet import SheetPane
 from screens.app import LabApp
 from screens.frame import LobbyScreen
@@ -341,3 +343,71 @@ async def test_a_withdrawn_person_and_one_without_tasks_are_told(store: Store, u
         await consent(app, pilot, until)
         await until(pilot, lambda: app.stage == "nothing")
         await until(pilot, lambda: any("No task of this study is for P9" in line for line in app.painted))
+
+
+async def test_who_they_are_and_what_they_agreed_to_is_read_again_before_a_task(store: Store, until: Until) -> None:
+    study = frozen(store, [unit(LUNCH)], quiz=0)
+    app = Stage(store, study)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await consent(app, pilot, until)
+        for key, heading in (("2", "Who you are"), ("3", "What you agreed to")):
+            await until(pilot, lambda: app.readable and app.heading == "What you see and do")
+            await pilot.press(key)
+            await until(pilot, lambda heading=heading: app.readable and app.heading == heading)
+            await pilot.press("1")
+        await until(pilot, lambda: app.readable and app.heading == "What you see and do")
+    assert not played(store, study)  # reading begins nothing
+    assert {act.act for act in store.acts(study)} == {"sat", "consent", "rose"}
+
+
+async def test_after_a_run_it_is_plain_what_comes_and_its_questions_have_their_guide(
+    store: Store, until: Until
+) -> None:
+    study = frozen(store, [unit(LUNCH)], quiz=0)
+    app = Stage(store, study)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await consent(app, pilot, until)
+        await until(pilot, lambda: app.readable and app.stage == "brief")
+        await pilot.press("enter")
+        await until(pilot, lambda: app.asked)
+        await pilot.press("ctrl+q")
+        await until(pilot, lambda: any("opens the study for you again" in line for line in app.painted))
+        assert not any("Home can resume" in line for line in app.painted)
+        await pilot.press("escape")
+        await until(pilot, lambda: isinstance(app.screen, LiveScreen))
+        while not app.over:
+            question = app.open_question
+            await pilot.press("o", "k", "enter")
+            await until(pilot, partial(_answered, app, question))
+            await until(pilot, lambda: app.asked or app.over)
+        await until(pilot, lambda: any("a few questions on what" in line for line in app.painted))
+        await pilot.press("enter")
+        await until(pilot, lambda: app.stage == "questions" and app.screen is app.room and app.sheet.display)
+        await pilot.press("4", "e", "r", "g")  # no answer rests on a step that nobody sees
+        await until(pilot, lambda: len(current(store.labels(study))) == 1)
+        await pilot.press("t")
+        await until(pilot, lambda: isinstance(app.screen, GuideScreen))
+        assert [act.unit for act in store.acts(study) if act.act == "guide"] == [f"{LUNCH}-unit"]
+    assert not any("Seen here" in line or "@" in line for line in app.painted)
+
+
+async def test_the_language_that_is_set_is_read_and_kept_with_consent(store: Store, until: Until) -> None:
+    study = frozen(store, [unit(LUNCH)], quiz=0)
+    app = Stage(store, study)
+    app.settings = replace(app.settings, locale="zh")
+    async with app.run_test(size=(80, 24)) as pilot:
+        await until(pilot, lambda: app.readable and app.heading == "开始之前")
+        await pilot.press("1")
+        await until(pilot, lambda: app.readable and app.heading == "您看到什么、做什么")
+    kept = [act.detail for act in store.acts(study) if act.act == "consent"]
+    assert [(one["locale"], "研究" in one["text"]) for one in kept] == [("zh", True)]
+
+
+async def test_who_did_not_agree_leaves_no_times(store: Store, until: Until) -> None:
+    study = frozen(store, [unit(LUNCH)], quiz=0)
+    app = Stage(store, study)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await until(pilot, lambda: app.readable and app.stage == "consent")
+        await pilot.press("2")
+        await until(pilot, lambda: app.readable and app.stage == "refused")
+    assert [act.act for act in store.acts(study)] == ["sat", "left"]
