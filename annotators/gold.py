@@ -16,9 +16,9 @@ from msgspec.structs import replace
 
 from lab.errors import LabError
 from lab.label import Label
-from lab.labels import as_option, target_of
+from lab.labels import target_of
 from lab.protocol import Field, Protocol
-from lab.rules import check_value
+from lab.rules import as_option, check_value
 from lab.study import Gold, Unit
 from lab.task import Actor
 from lab.wire import convert, read_file, read_json

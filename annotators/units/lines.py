@@ -18,9 +18,8 @@ import msgspec
 from annotators.units.cards import facts_of
 from lab.errors import LabError
 from lab.label import Label
-from lab.labels import as_option
 from lab.protocol import Protocol
-from lab.rules import check_value
+from lab.rules import as_option, check_value
 from lab.study import Given, Gold, Unit
 from lab.task import Actor
 from lab.wire import convert, read_file, read_json

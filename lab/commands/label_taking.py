@@ -15,7 +15,8 @@ from lab.commands.label_rows import LabelRow, Placed, Said, answers
 from lab.commands.labels_told import GoldTold, LabelDone, LabelKept
 from lab.errors import LabError
 from lab.label import Act, Label
-from lab.labels import Sheet, Spot, answer_to, as_option, target_of, undo_of
+from lab.labels import Sheet, Spot, answer_to, target_of, undo_of
+from lab.rules import as_option
 from lab.stamp import now, uuid7
 from lab.study import Assignment, Study, Unit
 from lab.task import Actor

@@ -10,8 +10,8 @@ from annotators.gold import GoldLine, with_gold
 from annotators.protocols import protocol
 from annotators.units import units_for
 from lab.errors import LabError
-from lab.labels import as_option
 from lab.protocol import Field, Option
+from lab.rules import as_option
 from lab.study import Target, Unit
 
 STARS = Field("stars", "How?", "ordinal", tuple(Option(str(n)) for n in range(1, 6)))
