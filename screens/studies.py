@@ -16,10 +16,14 @@ if TYPE_CHECKING:
 
 
 class StudyRow(NamedTuple):
-    """A study, and how far the person of this seat is in it; `mine` is None where nothing was dealt to them."""
+    """A study, and how far the person of this seat is in it; `mine` is None where nothing was dealt to them.
+
+    `everybody` says whether how far all are together is told: who rates does not learn how far the others are.
+    """
 
     line: StudyLine
     mine: Progress | None
+    everybody: bool = True
 
     @property
     def state(self) -> str:
@@ -41,7 +45,7 @@ def study_rows(store: Store, person: str, *, others: bool) -> list[StudyRow]:
     for line in store.studies():
         mine = store.progress(store.study(line.id, line.version), person)
         if others or mine.dealt:
-            rows.append(StudyRow(line, mine if mine.dealt else None))
+            rows.append(StudyRow(line, mine if mine.dealt else None, others))
     return rows
 
 
@@ -88,13 +92,14 @@ it, as the person that this seat is (`--as CODE`).
         values = {
             "asks": line.protocol,
             "yours": f"{mine.done}/{mine.dealt}" if mine is not None else "-",
-            "all": f"{line.done}/{line.dealt}",
+            "all": f"{line.done}/{line.dealt}" if row.everybody else "",
             "state": row.state,
         }
         return Content(self._cells(width, one_line(line.title or line.id, 200), values))
 
     def _cells(self, width: int, title: str, values: dict[str, str]) -> str:
-        shown = {name: column for name, column in _COLUMNS.items() if width >= column.least}
+        everybody = any(row.everybody for row in self.rows)
+        shown = {name: at for name, at in _COLUMNS.items() if width >= at.least and (everybody or name != "all")}
         room = max(8, width - sum(column.width + 2 for column in shown.values()))
         cells = [cell(one_line(values[name]), column) for name, column in shown.items()]
         return "  ".join([cell(title, Column("", room, 0)), *cells])

@@ -173,12 +173,18 @@ class Studies:
         return int(self._rows_in("act", sql, *key_of(study), storable(rater), at)[0][0])
 
     def rates(self, code: str) -> bool:
-        """Whether anything is dealt to a person in a study that is not locked."""
+        """Whether anything is dealt to a person in a study that is not locked, or is to be by its plan."""
         sql = (
             "SELECT 1 FROM tally t WHERE rater = ? AND dealt > 0 AND NOT EXISTS "
             "(SELECT 1 FROM act WHERE study = t.study AND version = t.version AND act = 'locked') LIMIT 1"
         )
-        return bool(self._rows_in("tally", sql, storable(code)))
+        if self._rows_in("tally", sql, storable(code)):
+            return True
+        sql = (
+            "SELECT 1 FROM study s, json_each(s.body, '$.raters') WHERE value = ? AND NOT EXISTS "
+            "(SELECT 1 FROM act WHERE study = s.id AND version = s.version AND act = 'locked') LIMIT 1"
+        )
+        return bool(self._rows_in("study", sql, storable(code)))
 
     def locked(self, study: Study) -> bool:
         """Whether nothing in it changes any more."""

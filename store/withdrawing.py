@@ -177,7 +177,7 @@ class _Withdrawing:
             count += 1
         named = msgspec.json.encode(self.code).decode()
         for n, act in self._rows("act", Act, "instr(body, ?)", named):
-            detail = {key: GONE.id if value == self.code else value for key, value in act.detail.items()}
+            detail = _renamed(act.detail, self.code)
             self.db.execute("UPDATE act SET body = ? WHERE n = ?", (encode(replace(act, detail=detail)).decode(), n))
         return count
 
@@ -251,6 +251,15 @@ class _Quoting(msgspec.Struct, frozen=True):
     cluster: str = ""
     owner: str = ""
     hidden: dict[str, str] = {}
+
+
+def _renamed(told: Any, code: str) -> Any:
+    """What an act tells, wherever in it a code stands, with `withdrawn` in its place."""
+    if isinstance(told, dict):
+        return {GONE.id if key == code else key: _renamed(value, code) for key, value in told.items()}
+    if isinstance(told, list | tuple):
+        return [_renamed(value, code) for value in told]
+    return GONE.id if told == code else told
 
 
 def _revision(body: str) -> Revision:

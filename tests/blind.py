@@ -287,4 +287,6 @@ def found(words: Iterable[str], painted: str) -> set[str]:
     text = html.unescape(painted)
     bare = re.sub(r"<[^>]*>", "", text)
     pressed = re.sub(r"\s+", "", bare)
-    return {word for word in words if word in text or word in bare or word in pressed}
+    wanted = set(words)
+    any_of = re.compile("|".join(map(re.escape, sorted(wanted, key=len, reverse=True))))
+    return {one for whole in (text, bare, pressed) for one in any_of.findall(whole)} if wanted else set()

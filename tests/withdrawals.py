@@ -36,10 +36,10 @@ MARKS = dict(zip((*PLACES, "copy", "linked"), "QWJXYVHCL", strict=True))
 GUESS = "zebra umbrellas for the long march"
 THEIRS = [
     "zonotes", "zovalue", "zoreview", "zoquiz", "zoobjection", "zodraft", "zotyped", "zonoteof", "zolinked", "zodetail",
-    GUESS,
+    "zoplace", GUESS,
 ]  # fmt: skip
 """Words of theirs outside runs, and words of others that quote them."""
-OTHERS = ["kenote", "kereview", "kedraft", "kereply", "kethought"]
+OTHERS = ["kenote", "kereview", "kedraft", "kereply", "kethought", "kenamed"]
 
 
 class Filled(NamedTuple):
@@ -159,7 +159,11 @@ def _study(store: Store) -> None:
         store.record_act(Act(uuid7(), plan.id, 1, R2, "picture", now(), one.id))
     store.record_act(Act(uuid7(), plan.id, 1, P07, "quiz", now(), detail={"answers": ["zoquiz"]}))
     store.record_act(Act(uuid7(), plan.id, 1, Actor("human", "R3"), "released", now(), detail={"by": CODE}))
-    store.record_act(Act(uuid7(), plan.id, 1, P07, "locked", now()))
+    typed = {"item": ["open", "why"], "place": "zoplace", "drafts": [["open", "why", "note", "zotyped draft"]]}
+    store.record_act(Act(uuid7(), plan.id, 1, P07, "looked", now(), "other", detail=typed))
+    named = {"left": {CODE: 2, "R3": 1}, "also": [["kenamed", CODE]]}
+    store.record_act(Act(uuid7(), plan.id, 1, Actor("human", "R3"), "dealt", now(), detail=named))
+    store.record_act(Act(uuid7(), plan.id, 1, P07, "locked", now(), detail={"left": {CODE: 2}}))
 
 
 def _by(one: Label, rater: Actor) -> Label:

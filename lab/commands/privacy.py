@@ -30,6 +30,8 @@ def privacy(args: argparse.Namespace) -> int:
         return _list(args, settings)
     if args.wipe:
         return _wipe(args, settings)
+    if args.run_id is not None and settings.seat == "rater":
+        _refuse_rated(settings, args.run_id)
     if not (args.show or args.boxes or args.texts or args.clear):
         return _screen(args, settings)
     if args.run_id is None:
@@ -44,6 +46,14 @@ def privacy(args: argparse.Namespace) -> int:
     else:
         tell_done(done)
     return 0
+
+
+def _refuse_rated(settings: Settings, run_id: str) -> None:
+    """Who rates in a study looks into demonstrations alone: raises `LabError` for another run."""
+    with open_store(settings, create=False, readonly=True) as store:
+        if store.rates(settings.person) and store.find(run_id) not in store.demonstrations():
+            what = f"{settings.person} rates in a study here, which shows what may be seen of runs."
+            raise LabError("privacy", what, "`hitlab privacy --list` lists the demonstrations that wait.")
 
 
 def _screen(args: argparse.Namespace, settings: Settings) -> int:

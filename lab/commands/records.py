@@ -138,7 +138,9 @@ def pack(args: argparse.Namespace) -> int:
     from store.store import Store
 
     out = Path(args.out)
-    with open_store(load(db=getattr(args, "db", None)), create=False, readonly=True) as store:
+    settings = load(db=getattr(args, "db", None))
+    _refuse_outcomes(settings, "pack")
+    with open_store(settings, create=False, readonly=True) as store:
         store.pack(out, images=not args.no_images, embed=args.embed)
     with Store.open(out, create=False, readonly=True) as copy:
         outside = copy.outside()

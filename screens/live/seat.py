@@ -30,7 +30,8 @@ _PROACTIVE = (
 class Seat(VerticalScroll, can_focus=False):
     """The persona's facts, the context and the decision policy, each folded or open.
 
-    `knows` adds what only a developer may see: the task's name, the agent's, and what it was sent last.
+    `knows` adds what only a developer may see: the task's name, the agent's, what was done before, and what the agent
+    was sent last. Who plays the user is told what a model in that chair is.
     """
 
     DEFAULT_CSS = """
@@ -112,7 +113,7 @@ class Seat(VerticalScroll, can_focus=False):
     def _surroundings(self, where: str) -> Text:
         text = Text(where or "Not said.")
         persona = self._spec.persona
-        if persona is not None and persona.log:
+        if self._knows and persona is not None and persona.log:
             text.append("\nWhat was done before, as the phone kept it:", style="dim")
             for entry in persona.log:
                 text.append("\n" + plain(entry.exposed, lines=False))

@@ -94,10 +94,12 @@ def test_what_others_said_of_what_quotes_them_goes_and_the_rest_of_a_study_stays
     assert [(one.rater, one.unit) for one in store.assignments(plan)] == [("R2", "other"), ("R3", "other")]
     assert store.locked(plan)
     assert {act.rater.id for act in store.acts(plan)} == {"R2", "R3", GONE.id}
-    assert [act.detail for act in store.acts(plan, "R3")] == [{"by": GONE.id}]
+    assert [act.detail for act in store.acts(plan, "R3")] == [
+        {"by": GONE.id}, {"left": {GONE.id: 2, "R3": 1}, "also": [["kenamed", GONE.id]]},
+    ]  # fmt: skip
     counts = erased.row.counts
     assert (counts["labels"], counts["labels_of_others"], counts["units"]) == (10, 4, 4)
-    assert (counts["acts"], counts["assignments"], counts["drafts"]) == (3, 1, 1)
+    assert (counts["acts"], counts["assignments"], counts["drafts"]) == (4, 1, 1)
 
 
 def test_designs_stay_without_their_code_their_words_and_steps_of_erased_runs(store: Store, filled: Filled) -> None:
