@@ -13,14 +13,14 @@ from lab.errors import LabError
 from lab.label import Act
 from lab.labels import Spot
 from lab.stamp import now, uuid7
-from lab.study import Study
+from lab.study import Gold, Study
 from lab.task import Actor
 from lab.wire import encode
 from screens.annotate.desk import Desk
 from store.kits import make_kit
 from store.store import Store
 from store.taking import Taken, take_kit
-from tests.studies import R1, R2, frozen, label, unit
+from tests.studies import NODES, R1, R2, frozen, label, unit
 
 STATE = Spot("open", "state")
 
@@ -280,3 +280,17 @@ def test_who_left_gets_no_kit_and_only_what_they_did_before_is_taken(home: Store
         make_kit(home, plan, "R1", tmp_path / "R1.db")
     refused(home, tmp_path / "late.db", r"R1 left on .* are later")
     assert counts(take_kit(home, tmp_path / "early.db"))[0] == 5
+
+
+@pytest.mark.parametrize("calibration", [False, True])
+def test_what_was_handed_in_for_good_is_not_taken_back_in_a_kit(home: Store, tmp_path: Path, calibration: bool) -> None:
+    gold = (Gold("open", "state", "completed"),) if calibration else ()
+    plan = frozen(home, [unit("u1", gold=gold, pilot=calibration)], replace(NODES, forward=not calibration))
+    path = tmp_path / "R1.db"
+    make_kit(home, plan, "R1", path)
+    rate(path)
+    with Store.open(path) as other:
+        other.record_act(Act(uuid7(), plan.id, plan.version, R1, "reopen", now(), "u1"))
+    with pytest.raises(LabError, match="no going back"):
+        take_kit(home, path)
+    assert not list(home.labels(plan))
