@@ -94,6 +94,7 @@ def test_a_run_that_was_told_and_never_begun_is_begun_under_its_id(store: Store)
     assert part.where().stage == "brief"
     session = part.session(part.where())
     assert session.trace_id == told == claimed(store, part.study, P1, here.unit.id)
+    assert len([act for act in store.acts(part.study) if act.act == "played"]) == 1  # told once
     session.device.close()
 
 

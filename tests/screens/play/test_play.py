@@ -377,6 +377,7 @@ async def test_after_a_run_it_is_plain_what_comes_and_its_questions_have_their_g
         await until(pilot, lambda: isinstance(app.screen, LiveScreen))
         while not app.over:
             question = app.open_question
+            assert question is not None
             await pilot.press("o", "k", "enter")
             await until(pilot, partial(_answered, app, question))
             await until(pilot, lambda: app.asked or app.over)
