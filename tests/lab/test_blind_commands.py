@@ -45,6 +45,7 @@ TRIED: dict[str, list[str]] = {
     "author": ["--list", f"{RUN} --show", f"{RUN} --begin run"],
     "protocols": ["", "tdg", "tdg --json"],
     "study deal": ["s", "s --json"],
+    "study runs": ["s", "s --json"],
     "study status": ["", "--json", "s", "s --json"],
     "study show": ["s", "s --json"],
     "study open": ["s", "s --as R1", "s --as R9"],

@@ -2,23 +2,31 @@
 
 from __future__ import annotations
 
-import http.client
-from collections.abc import Awaitable, Callable, Iterator
+import io
+from collections.abc import Awaitable, Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
 from msgspec.structs import replace
+from rich.console import Console
 
 from annotators.protocols import protocols
-from lab.label import Label
+from lab.label import Act, Label
 from lab.protocol import Protocol, Show
-from lab.study import Given, Study, Target, Unit
+from lab.settings import Settings
+from lab.stamp import now, uuid7
+from lab.study import Given, Gold, Study, Target, Unit
 from lab.task import Actor
+from screens.annotate.beside import Beside
 from screens.app import LabApp
+from screens.crash import Crash
+from screens.rooms import Opening
+from store.kits import make_kit
 from store.store import Store
 from tests.blind import SHOWS, Planted, found, planted
-from tests.screens.annotate.made import press, rating, ready, studied
-from tests.screens.runs import painted
+from tests.screens.annotate.made import NODES, nodes, press, rating, ready, room, studied
+from tests.screens.annotate.watched import Watched
 
 Until = Callable[..., Awaitable[None]]
 
@@ -35,6 +43,11 @@ TOUR = [
     *LOOK, "v", "b", "left", "left", "left", "left", "left", "x", *LOOK, "v", "x", "o", "escape", "t", "full_stop", "t",
     "question_mark", "question_mark", "ctrl+p", "escape", "m", "escape", "f4", "f9", "f10", "f11", "f12", "f2", "f5",
 ]  # fmt: skip
+
+SERVED = {0, 4, 7, 17, 25}
+"""After which keys of the tour a browser asks for the page of pictures."""
+SHORT = ["w", "right", "right", "v", "full_stop", "o", "escape", "t", "t", "question_mark", "question_mark", "f2", "f5"]
+"""A shorter way round, for what does not differ by protocol."""
 
 NAMES = sorted(name for name, one in protocols().items() if one.unit != "task to play")
 
@@ -80,46 +93,24 @@ def prepared(
     return plan, plants
 
 
-def served(app: LabApp) -> str:
-    """What the page of pictures answers now, its pictures as they are."""
-    window = app.window
-    if window is None:
-        return ""
-    said = ""
-    for rest in ("", "picture"):
-        line = http.client.HTTPConnection("127.0.0.1", window.port, timeout=10)
-        path = "/" + window.address.split("/", 3)[3] + rest
-        line.request("GET", path, headers={"Host": f"127.0.0.1:{window.port}"})
-        answer = line.getresponse()
-        said += answer.read().decode("latin-1") + str(answer.headers)
-        line.close()
-    return said
-
-
-def all_of(app: LabApp, key: str = "") -> Iterator[str]:
-    """Everything that leaves the app at this moment; the page of pictures changes only by some keys."""
-    yield painted(app)
-    yield app.title + app.sub_title + app.clipboard
-    yield from (f"{toast.title} {toast.message}" for toast in app._notifications)
-    if key in ("", "right", "b", "o", "x"):
-        yield served(app)
-
-
-async def toured(app: LabApp, until: Until, size: tuple[int, int]) -> str:
-    """All that was seen by going through a unit by every key, answering, and handing in."""
-    seen: list[str] = []
+async def toured(
+    app: LabApp, watched: Watched, until: Until, size: tuple[int, int], tour: Sequence[str] = TOUR, hand_in: int = 5
+) -> str:
+    """All that was seen by going through a unit by these keys, answering, and handing in."""
     async with app.run_test(size=size, notifications=True) as pilot:
         await until(pilot, lambda: ready(app))
-        seen += all_of(app)
-        for key in TOUR:
+        watched.look(app)
+        for number, key in enumerate(tour):
             await press(pilot, key)
-            seen += all_of(app, key)
+            watched.look(app)
+            if app.window is not None and number in SERVED:
+                watched.serve(app)
         await until(pilot, lambda: app.current_mode == "annotate")
-        for _ in range(5):
+        for _ in range(hand_in):
             for key in ("1", "enter"):
                 await press(pilot, key)
-                seen += all_of(app, key)
-    return "\n".join(seen)
+                watched.look(app)
+    return watched.text
 
 
 def hidden_of(plan: Study, plants: list[Planted]) -> dict[str, str]:
@@ -129,20 +120,132 @@ def hidden_of(plan: Study, plants: list[Planted]) -> dict[str, str]:
     return words | ({} if "outcome" in plan.shown else {ROUNDED: "ended.score"})
 
 
+@pytest.fixture
+def watched(monkeypatch: pytest.MonkeyPatch) -> Watched:
+    return Watched(monkeypatch)
+
+
 @pytest.mark.parametrize("name", NAMES)
-async def test_no_hidden_word_is_seen_in_any_protocol(store: Store, until: Until, name: str) -> None:
+async def test_no_hidden_word_is_seen_in_any_protocol(store: Store, until: Until, watched: Watched, name: str) -> None:
     plan, plants = prepared(store, protocols()[name])
-    seen = await toured(rating(store, plan, window=True), until, (120, 40))
+    seen = await toured(rating(store, plan, window=True), watched, until, (120, 40))
     words = hidden_of(plan, plants)
     assert {word: words[word] for word in found(words, seen)} == {}
 
 
-async def test_the_same_search_finds_what_is_shown(store: Store, until: Until) -> None:
+@pytest.mark.parametrize(
+    ("name", "size", "locale"),
+    [
+        ("tdg", (80, 24), "en"), ("tdg", (200, 60), "en"), ("pairwise-runs", (80, 24), "zh"),
+        ("pairwise-runs", (200, 60), "en"), ("failure-mode-knowu-proactive", (80, 24), "zh"),
+    ],
+)  # fmt: skip
+async def test_nor_in_another_size_or_language(
+    store: Store, until: Until, watched: Watched, name: str, size: tuple[int, int], locale: str
+) -> None:
+    plan, plants = prepared(store, protocols()[name], locale=locale)
+    seen = await toured(rating(store, plan, locale=locale), watched, until, size, [*SHORT, "x", *SHORT], 2)
+    words = hidden_of(plan, plants)
+    assert {word: words[word] for word in found(words, seen)} == {}
+
+
+@pytest.mark.parametrize("seat", ["rater", "developer"])
+async def test_nor_in_a_kit_whatever_seat_opens_it(store: Store, until: Until, watched: Watched, seat: str) -> None:
+    """Who has only the kit may sit where they like: Home, Replay and the table of runs hold no more."""
+    plan, plants = prepared(store, protocols()["tdg"], blind=("people", "models", "method", "outcome", "raters"))
+    make_kit(store, plan, "R1", Path("kit.db"))
+    with Store.open(Path("kit.db"), create=False) as kit:
+        given = Settings(person="R1", seat=seat, bell=False)  # type: ignore[arg-type]
+        app = LabApp(kit, given, Opening("annotate", study=kit.study(plan.id)))
+        more = ["f2", "down", "enter", "right", "f11", "f2", "f5"] if seat == "developer" else []
+        seen = await toured(app, watched, until, (120, 40), [*SHORT, *more], 2)
+    words = hidden_of(plan, plants)
+    assert {word: words[word] for word in found(words, seen)} == {}
+
+
+async def test_the_last_panel_tells_nothing_of_what_was_open(store: Store, until: Until, watched: Watched) -> None:
+    """Not even where the error itself quotes it."""
+    plan, plants = prepared(store, protocols()["tdg"])
+    words = hidden_of(plan, plants)
+    app = rating(store, plan)
+    panel = io.StringIO()
+    app.error_console = Console(file=panel, width=100)
+
+    def fails(hidden: str) -> None:
+        raise KeyError(hidden)
+
+    async def failing() -> None:
+        async with app.run_test(size=(120, 40)) as pilot:
+            await until(pilot, lambda: ready(app))
+            app.call_later(fails, " ".join(words))
+            await until(pilot, lambda: app._exception is not None)
+
+    with pytest.raises(Crash):
+        await failing()
+    app._print_error_renderables()
+    assert "hitlab failed (KeyError)" in panel.getvalue()
+    assert found(words, panel.getvalue() + watched.text) == set()
+
+
+async def test_no_hidden_word_is_found_by_looking_for_it(store: Store, until: Until) -> None:
+    """A search that counted what it does not show would tell it."""
+    plan, plants = prepared(store, protocols()["tdg"])
+    app = rating(store, plan)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: ready(app))
+        beside = app.screen.query_one(Beside)
+        shown = plants[0].shown(plan.shown)
+        assert any(beside.search(word) for word in shown)
+        assert [word for word in hidden_of(plan, plants) if beside.search(word)] == []
+
+
+async def test_gold_is_seen_only_after_handing_in(store: Store, until: Until, watched: Watched) -> None:
+    gold = (Gold("n1", "completed", "not_completed", "Zgoldreason"), Gold("n2", "completed", "completed", "Zsecond"))
+    units = [
+        Unit(f"u{i}", runs=(planted().run.id,), targets=nodes(2), pilot=True, gold=gold if i == 1 else (
+            Gold("n1", "completed", "completed", "Zlatergold"),)) for i in (1, 2)
+    ]  # fmt: skip
+    store.import_run(planted().run)
+    plan = studied(store, NODES, units)
+    app = rating(store, plan)
+    async with app.run_test(size=(120, 40), notifications=True) as pilot:
+        await until(pilot, lambda: ready(app))
+        for key in [*TOUR, "1", "1"]:
+            await press(pilot, key)
+            watched.look(app)
+        assert found(["Zgoldreason", "Zsecond", "Zlatergold"], watched.text) == set()
+        for _ in range(6):
+            if room(app).shown != "told":
+                await press(pilot, "enter")
+        assert room(app).shown == "told"
+        watched.look(app)
+        assert found(["Zgoldreason", "Zsecond", "Zlatergold"], watched.text) == {"Zgoldreason", "Zsecond"}
+
+
+async def test_how_far_others_are_is_on_no_shelf(store: Store, until: Until, watched: Watched) -> None:
+    """Of four that are dealt, R2 has handed in one: R1 reads 0/2, and never 1/4."""
+    store.import_run(planted().run)
+    plan = studied(store, NODES, [Unit(f"u{i}", runs=(planted().run.id,)) for i in (1, 2)], ("R1", "R2"))
+    store.record_act(Act(uuid7(), plan.id, 1, Actor("human", "R2"), "commit", now(), "u1"))
+    app = rating(store, plan)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: ready(app))
+        for key in ("escape", "f2", "enter", "f2"):
+            await press(pilot, key)
+            watched.look(app)
+        await until(pilot, lambda: "0/2" in watched.text)
+    assert found(["1/4", "0/4"], watched.text) == set()
+
+
+async def test_the_same_search_finds_what_is_shown(store: Store, until: Until, watched: Watched) -> None:
     """With every switch off, words of each part are found; and what others said, where it is laid out."""
     protocol = replace(protocols()["tdg"], shows=SHOWS)
+    _, plants = prepared(store, protocol, blind=())
+    never = {word for plant in plants for word, one in plant.words.items() if one.needs is None}
     others = [*DESIGNERS.values(), *SAID]
-    plan, plants = prepared(store, protocol, blind=(), laid=(Given("Words", " ".join(others)),))
-    seen = await toured(rating(store, plan), until, (120, 40))
+    with Store.open(Path("laid.db")) as other:
+        laid, _ = prepared(other, protocol, blind=(), laid=(Given("Words", " ".join([*others, *sorted(never)])),))
+        seen = await toured(rating(other, laid), watched, until, (200, 60))
     places: dict[Show, set[str]] = {show: set() for show in SHOWS}
     for word, one in plants[0].words.items():
         if one.needs is not None and len(one.needs) == 1:
@@ -150,6 +253,28 @@ async def test_the_same_search_finds_what_is_shown(store: Store, until: Until) -
     places["outcome"].add(ROUNDED)
     assert {show for show, words in places.items() if not found(words, seen)} == set()
     assert found(others, seen) == set(others)
+    assert never - found(never, seen) == set()
+
+
+async def test_whatever_leaves_the_app_is_searched(store: Store, until: Until, watched: Watched) -> None:
+    """A word in a toast, a title, the clipboard, a picture's caption, or a single frame is found."""
+    plan, _ = prepared(store, protocols()["tdg"])
+    app = rating(store, plan, window=True)
+    async with app.run_test(size=(80, 24), notifications=True) as pilot:
+        await until(pilot, lambda: ready(app))
+        app.notify("Ztoasted", title="Ztoasttitle")
+        app.title, app.sub_title = "Ztitle", "Zsubtitle"
+        app.copy_to_clipboard("Zcopied")
+        assert app.window is not None
+        app.window.show(b"\x89PNG Zpixels", (9, 9), "Zcaption")
+        await until(pilot, lambda: any(toast.title == "Ztoasttitle" for toast in app._notifications))
+        watched.look(app)
+        watched.serve(app)
+        title = app.screen.query_one("#annotate-title")
+        title.update("Zflash")  # type: ignore[attr-defined]
+        await until(pilot, lambda: "Zflash" in watched.text)
+    words = ["Ztoasted", "Ztoasttitle", "Ztitle", "Zsubtitle", "Zcopied", "Zcaption", "Zpixels", "Zflash"]
+    assert found(words, watched.text) == set(words)
 
 
 def test_a_word_is_found_wherever_a_line_or_a_style_breaks_it() -> None:
