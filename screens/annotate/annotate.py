@@ -40,13 +40,16 @@ class AnnotateScreen(Sitting):
 
     def _begin(self, study: Study) -> None:
         self.rise()
-        locale = self.settings.locale if self.settings.locale != "en" else ""
-        desk = Desk(self.store, study, self.person, locale=locale)
+        desk = self._desk_of(study)
         if reason := self.closed(desk):
             self.tell(study, reason)
             return
         self.sit(desk)
         self._lay_out()
+
+    def _desk_of(self, study: Study) -> Desk:
+        locale = self.settings.locale if self.settings.locale != "en" else ""
+        return Desk(self.store, study, self.person, locale=locale)
 
     def closed(self, desk: Desk) -> str:
         """Why this person cannot rate in a study now; empty where they can."""
@@ -66,7 +69,8 @@ class AnnotateScreen(Sitting):
         following = desk.next_assignment()
         if following is None:
             done = self.count.done
-            self.tell(desk.study, f"All {done} are handed in. Thank you. Esc leads back to the studies.")
+            back = " z takes the last one back." if self.takes_back else ""
+            self.tell(desk.study, f"All {done} are handed in. Thank you.{back} Esc leads back to the studies.")
             return
         if following.stage != "pilot" and self.store.held(desk.study, desk.person.id):
             self.tell(
@@ -125,7 +129,14 @@ class AnnotateScreen(Sitting):
 
     def action_reopen(self) -> None:
         """Takes the unit back that was handed in last."""
-        desk, last = self.desk, self.last
+        last, study = self.last, self._wanted
+        if self.shown == "over" and last is not None and study is not None:
+            desk = self._desk_of(study)
+            if reason := self.closed(desk):
+                self.tell(study, reason)
+                return
+            self.sit(desk)
+        desk = self.desk
         if desk is None or last is None:
             return
         self.last = None

@@ -33,6 +33,8 @@ class Keying:
     first_key_at: str | None = None
     digits: str = ""
     begun: bool = False
+    follows: bool = False
+    """Whether the item before it was answered by the key before: Enter then confirms that one, and does no more."""
 
     def touch(self, at: str | None) -> None:
         """The first key of an answer, at that time; None where no key tells (paste, composition)."""
@@ -118,6 +120,8 @@ class Keying:
                 return "Enter: type the step. 0: other answers."
             case "choice" | "scale" if not item.field.required:
                 return "Enter: leave it open. m: other answers."
+        if self.follows:
+            return f"A digit answers. {'Enter twice' if way_of(item) == 'scale' else '0'}: other answers."
         return "A digit answers. Enter: other answers."
 
 

@@ -85,6 +85,10 @@ class SheetPane(TypedSheet):
                 self.give(value)
             case ("wrong", str(words)):
                 self.say(words)
+            case "menu" if self.keying.follows:
+                self.keying.follows = False
+                self.say("The item before is kept; this one is open.")
+                self.turned()
             case "menu":
                 self.action_other()
             case "type":

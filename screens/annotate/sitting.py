@@ -200,7 +200,8 @@ class Sitting(Screen[None]):
     @property
     def takes_back(self) -> bool:
         """Whether the unit that was handed in last may be taken back."""
-        return self.desk is not None and self.last is not None
+        last, study = self.last, self._wanted  # where all are handed in, nobody sits, and the study is still wanted
+        return last is not None and study is not None and (last.study, last.version) == (study.id, study.version)
 
     def tried(self, work: Callable[[], None]) -> None:
         """Does what a message asks for; what is refused is a sentence, as it is where a key asks."""
@@ -219,8 +220,10 @@ class Sitting(Screen[None]):
         """Only what can be done with what is seen."""
         if action == "back":
             return True
-        if action in ("onward", "reopen"):
-            return self.shown == "told" and (action == "onward" or self.takes_back)
+        if action == "onward":
+            return self.shown == "told"
+        if action == "reopen":
+            return self.shown in ("told", "over") and self.takes_back
         return self.shown in ("open", "told")
 
     @on(OpenSheet.At)

@@ -333,3 +333,21 @@ async def test_the_current_item_is_in_sight_whatever_the_size(run: Store, until:
                 await press(pilot, "1")
             await until(pilot, lambda at=number: f" {at + 1} Node" in painted(app))
         assert sheet(app).items.size.height >= 3
+
+
+async def test_the_last_unit_is_taken_back_from_the_thanks(run: Store, until: Until) -> None:
+    study = studied(run, one_field(STARS), units("u1"))
+    app = rating(run, study)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: ready(app))
+        await press(pilot, "4", "enter")
+        await until(pilot, lambda: "z takes the last one back" in painted(app))
+        await press(pilot, "z")
+        await until(pilot, lambda: ready(app))
+        await press(pilot, "home", "2", "enter")
+        await until(pilot, lambda: "All 1 are handed in" in painted(app))
+        assert [label.value for label in run.labels(study, "u1")] == ["4", "2"]
+        assert run.progress(study, "R1").done == 1
+        run.record_act(Act(uuid7(), study.id, 1, Actor("human", "D1"), "locked", now()))
+        await press(pilot, "z")
+        await until(pilot, lambda: "locked" in painted(app))
