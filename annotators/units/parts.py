@@ -48,9 +48,9 @@ def _question(protocol: Protocol, case: Case, place: int, step: CaseStep) -> Uni
         step=place,
         question=step.question.id,
         given=(
-            *(cards(protocol, case) if wordless(protocol) else ()),
             Given("Question", step.question.text, items=tuple(step.question.options)),
             Given("Reply", said),
+            *(cards(protocol, case) if wordless(protocol) else ()),
         ),
         hidden={"by": step.reply.by.kind},
     )

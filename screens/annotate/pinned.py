@@ -7,9 +7,13 @@ from collections.abc import Mapping
 from textual.content import Content
 
 from lab.plain import plain
+from lab.protocol import Show
 from lab.study import Given, Study, Unit
 from lab.trace import Ended, Started
 from screens.annotate.told import Section, given_section, outcome_sections, persona_sections, read, task_sections
+
+_OF_STEPS: frozenset[Show] = frozenset({"screens", "actions", "thoughts", "dialogue"})
+"""What is shown of a run's single steps."""
 
 
 def sides_of(study: Study) -> tuple[str, str]:
@@ -20,6 +24,8 @@ def sides_of(study: Study) -> tuple[str, str]:
 
 def names_of(study: Study, unit: Unit, *, swap: bool) -> list[tuple[str, str]]:
     """The unit's runs in the order in which they are shown, each with what it is called; never by its method."""
+    if unit.given and not _OF_STEPS & set(study.shown):
+        return []  # the unit says all that is shown; how many steps there were would tell more
     runs = list(unit.runs[:2])
     if study.protocol.unit == "pair of runs":
         return list(zip(reversed(runs) if swap else runs, sides_of(study), strict=False))
@@ -30,7 +36,7 @@ def names_of(study: Study, unit: Unit, *, swap: bool) -> list[tuple[str, str]]:
 
 def columns_of(study: Study, unit: Unit, *, swap: bool) -> list[tuple[str, Content]]:
     """A unit without runs as columns of text: its two sides, or all that it says in one."""
-    if unit.runs:
+    if names_of(study, unit, swap=swap):
         return []
     sides = _sides(unit, swap=swap)
     if not sides:
@@ -54,7 +60,7 @@ def pinned(
     if unit.task is not None:
         _add(found, task_sections(unit.task, shows), "the task")
     found += [given_section(given) for given in unit.given if not given.side]
-    if unit.runs:
+    if names:
         found += [given_section(given, title) for title, given in _titled(study, _sides(unit, swap=swap))]
     for run, name in names:
         if run in started:

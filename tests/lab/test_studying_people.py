@@ -142,7 +142,7 @@ def test_replies_are_held_against_a_profile_from_the_folder(
 ) -> None:
     code, out = frozen(db, capsys, "reply-support", "--runs", "p1", "p3", "--profiles", str(profiles), "--name", "r")
     assert (code, out["studies"][0]["units"]) == (0, 1)
-    titles = ["What was asked", "Profile", "Question", "Reply"]
+    titles = ["Question", "Reply", "What was asked", "Profile"]
     assert list(given(db, "r")["p1"]) == titles
     code, out = frozen(db, capsys, "reply-support", "--runs", "p3", "--name", "r2")
     assert (code, "--profiles" in out["hint"]) == (1, True)
