@@ -24,7 +24,7 @@ class Spot(NamedTuple):
 
 
 class Sheet:
-    """What one rater has said of one unit so far; it stays so. `labels` and `acts` are theirs, of the unit and `run`."""
+    """What one rater has said of one unit so far; it stays so. Its `labels` and `acts` are theirs, of this `run`."""
 
     def __init__(self, protocol: Protocol, unit: Unit, labels: Iterable[Label] = (), acts: Iterable[Act] = ()) -> None:
         self.protocol = protocol

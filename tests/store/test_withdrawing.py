@@ -261,3 +261,14 @@ def test_what_is_counted_of_others_is_what_is_left_of_theirs(store: Store) -> No
     left = store.progress(plan, "R2")
     assert (left.dealt, left.done, left.begun) == (1, 0, 1)
     assert store.check() == []
+
+
+def test_a_model_that_has_their_code_for_a_name_is_not_they(store: Store) -> None:
+    plan = frozen(store, [unit("u1")], raters=(CODE, "R2"))
+    for kind in ("human", "model"):
+        store.record_label(
+            plan, unit("u1"), label(plan, unit("u1"), "open", "state", "completed", rater=Actor(kind, CODE))
+        )
+    withdraw(store, CODE, D01)
+    assert [one.rater.kind for one in store.labels(plan)] == ["model"]
+    assert store.check() == []
