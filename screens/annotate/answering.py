@@ -31,15 +31,14 @@ class AnsweredSheet(OpenSheet):
             return False
         for key in [key for key in self.drafts if key[0] == spot]:
             del self.drafts[key]
-        self._on_from(spot, missing)
+        self._on_from(spot)
         return True
 
-    def _on_from(self, spot: Spot, missing: Missing | None) -> None:
+    def _on_from(self, spot: Spot) -> None:
         """To the next open item after a place."""
         after = next_open(self.sheet, spot)
         self.items.show(self.sheet, self.way)
         self.go(after)
-        self.keying.follows = missing is None and after is not None
 
     def _waiting(self, spot: Spot) -> dict[str, Any]:
         """What was said of a place before its answer."""

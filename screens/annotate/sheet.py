@@ -69,7 +69,8 @@ class SheetPane(TypedSheet):
                 self.say("")
                 self.post_message(self.Turned())
             case ("give", value):
-                self.give(value)
+                self.keying.follows = self.give(value) and self.item is not None
+                self.turned()
             case ("wrong", str(words)):
                 self.say(words)
 
