@@ -1,8 +1,12 @@
-"""How long it takes from a rater's key to a durable label and to the next paint, and how long a large study opens.
+"""How long it takes from a rater's key to a durable label and to the next paint, and from a step's key to the step.
 
-Each answer is paired with a bare SQLite commit (the same pragmas, one INSERT of as many bytes) in the same run, on a
-run of 500 steps with 60 nodes; in the screen the keys go through the app, without a real terminal. Opening is measured
-on a study in which 99 of 100 units are handed in. `--crash N` instead kills N labelling processes at random moments.
+The run has 500 steps and the sheet 60 nodes; each answer is paired with a bare SQLite commit (the same pragmas, one
+INSERT of as many bytes, another file of the same folder), and what is told as more is the difference of each pair.
+In the app a key is timed from where the terminal's reader posts it, for as long as everything was quiet before, to the
+end of the first write that says how many are answered now: what the compositor would send is made whole, as for a
+terminal, and only not sent. Nothing is waited for in between that the app itself does not wait for. Processor time
+(all threads) is told beside it, because a busy machine lengthens the other. `--crash N` instead kills N labelling
+processes at random moments.
 """
 
 from __future__ import annotations
@@ -12,103 +16,29 @@ import asyncio
 import json
 import random
 import sqlite3
-import statistics
 import sys
 import tempfile
 import time
 from pathlib import Path
-from typing import Any
 
-from textual import events
-from textual._compositor import CompositorUpdate
-from textual.screen import Screen
-
-from lab.label import Act, Label
-from lab.labels import Sheet, Spot
+from lab.labels import Spot
 from lab.settings import Settings
-from lab.stamp import now, uuid7
-from lab.study import Study, Unit
-from lab.task import Actor
 from lab.wire import encode
 from screens.annotate.desk import Desk
-from screens.app import LabApp
 from screens.rooms import Opening
-from store.connect import connect
-from store.labels import insert_act
 from store.store import Store
+from tests.bench.rated import COUNT, R1, SIZE, STEPS, Bare, Clocked, Timed, ms, rated
 from tests.crashing_labels import kill_at_random, laid
-from tests.screens.annotate.made import NODES, nodes, ready, room, studied
-from tests.screens.runs import long_run
+from tests.screens.annotate.made import ready, room
 
-SIZE = (120, 40)
-STEPS, COUNT = 500, 60
-R1 = Actor("human", "R1")
-_QUIET = 0.03
-"""Seconds without a write after which a repaint counts as done; they are not counted in it."""
+Times = dict[str, dict[str, float]]
 
 
-class Clocked(Store):
-    """A store that says when a label was on the disk."""
-
-    durable = 0.0
-
-    def record_label(self, study: Study, unit: Unit, label: Label) -> Sheet:
-        sheet = super().record_label(study, unit, label)
-        self.durable = time.perf_counter()
-        return sheet
-
-
-class Timed(LabApp):
-    """The app, each of its writes to the terminal made as for a real one, then timed instead of sent."""
-
-    written = 0.0
-    first = 0.0
-    """When something was written after this was set to 0."""
-
-    def _display(self, screen: Screen[Any], renderable: Any) -> None:
-        if isinstance(renderable, CompositorUpdate):
-            renderable.render_segments(self.console)
-            self.written = time.perf_counter()
-            self.first = self.first or self.written
-
-
-class Bare:
-    """A table of its own in a file of its own, written to with the pragmas of a hitlab file."""
-
-    def __init__(self, path: Path, size: int) -> None:
-        self.db = connect(path)
-        self.db.execute("PRAGMA journal_mode = WAL")
-        self.db.execute("CREATE TABLE label (n INTEGER PRIMARY KEY, body TEXT NOT NULL)")
-        self.body = "x" * size
-
-    def commit(self) -> float:
-        """Seconds of one."""
-        began = time.perf_counter()
-        self.db.execute("BEGIN IMMEDIATE")
-        self.db.execute("INSERT INTO label VALUES (NULL, ?)", (self.body,))
-        self.db.execute("COMMIT")
-        return time.perf_counter() - began
-
-
-def rated(store: Store) -> tuple[Study, list[Unit]]:
-    """A run of 500 steps and a study of it with 60 nodes, in several units that are the same."""
-    store.import_run(long_run(STEPS))
-    run = store.summaries()[0].id
-    units = [Unit(f"u{i}", (run,), targets=nodes(COUNT)) for i in range(20)]
-    return studied(store, NODES, units), units
-
-
-def ms(seconds: list[float]) -> dict[str, float]:
-    """The median and the 95th of 100, in milliseconds."""
-    return {"p50": 1000 * statistics.median(seconds), "p95": 1000 * statistics.quantiles(seconds, n=20)[-1]}
-
-
-def at_the_desk(folder: Path, answers: int) -> dict[str, dict[str, float]]:
+def at_the_desk(folder: Path, answers: int) -> Times:
     """Answers without a screen, each beside a bare commit."""
     desk_took, bare_took = [], []
     with Store.open(folder / "desk.db") as store:
-        study, _ = rated(store)
-        desk = Desk(store, study, R1)
+        desk = Desk(store, rated(store), R1)
         bare: Bare | None = None
         for i in range(answers):
             if i % COUNT == 0:
@@ -124,46 +54,55 @@ def at_the_desk(folder: Path, answers: int) -> dict[str, dict[str, float]]:
     return {"answer": ms(desk_took), "bare_commit": ms(bare_took), "answer_over_bare": ms(more)}
 
 
-async def in_the_screen(folder: Path, answers: int) -> dict[str, dict[str, float]]:
-    """Keys in the app: until the label is on the disk, and until the last byte of the next paint."""
-    durable, following, painted, bare_took = [], [], [], []
+async def in_the_screen(folder: Path, answers: int, moves: int) -> Times:
+    """Keys in the app: answers, each beside a bare commit, and then steps."""
     with Clocked.open(folder / "screen.db") as store:
-        study, _ = rated(store)
-        bare = Bare(folder / "beside.db", 500)
+        study = rated(store)
         app = Timed(store, Settings(person="R1", seat="rater", bell=False), Opening("annotate", study=study))
         async with app.run_test(size=SIZE):
             while not ready(app):
                 await asyncio.sleep(0.01)
-            for i in range(answers):
-                await _quiet(app)
-                before = store.durable
-                if i and i % COUNT == 0:
-                    await _next_unit(app)
-                began = time.perf_counter()
-                app.post_message(events.Key("1" if i % 2 else "2", "1" if i % 2 else "2"))
-                while store.durable == before:
-                    await asyncio.sleep(0)
-                app.first = 0.0
-                while not app.first:
-                    await asyncio.sleep(0)
-                following.append(app.first - began)
-                await _quiet(app)
-                durable.append(store.durable - began)
-                painted.append(app.written - began)
-                bare_took.append(bare.commit())
-    more = [one - other for one, other in zip(following, bare_took, strict=True)]
+            found = await _answered(app, store, Bare(folder / "beside.db", 500), answers)
+            return found | await _stepped(app, moves)
+
+
+async def _answered(app: Timed, store: Clocked, bare: Bare, answers: int) -> Times:
+    durable, painted, last, spent, bare_took = [], [], [], [], []
+    for i in range(answers):
+        if i and i % COUNT == 0:
+            await _next_unit(app)
+        await app.quiet()
+        processor = time.process_time()
+        began = app.key("1" if i % 2 else "2")
+        painted.append(await app.says(f"{i % COUNT + 1} of {COUNT}") - began)
+        durable.append(store.durable - began)
+        await app.quiet()
+        spent.append(time.process_time() - processor)
+        last.append(app.written - began)
+        bare_took.append(bare.commit())
+    more = [one - other for one, other in zip(painted, bare_took, strict=True)]
     return {
         "key_to_label": ms(durable),
-        "key_to_paint": ms(following),
-        "key_to_last_paint": ms(painted),
+        "key_to_paint": ms(painted),
+        "key_to_last_paint": ms(last),
         "bare_commit_in_app": ms(bare_took),
         "paint_over_bare": ms(more),
+        "answer_processor": ms(spent),
     }
 
 
-async def _quiet(app: Timed) -> None:
-    while time.perf_counter() - app.written < _QUIET:
-        await asyncio.sleep(0.001)
+async def _stepped(app: Timed, moves: int) -> Times:
+    """From a step's key until the list of steps is on it, and until its words are there, read off the UI thread."""
+    listed, told, spent = [], [], []
+    for i in range(moves):
+        await app.quiet()
+        processor = time.process_time()
+        began = app.key("right")
+        listed.append(await app.says(f"  {i + 2}/{STEPS}") - began)
+        told.append(await app.says(f"Step {i + 2}") - began)
+        await app.quiet()
+        spent.append(time.process_time() - processor)
+    return {"step_to_list": ms(listed), "step_to_words": ms(told), "step_processor": ms(spent)}
 
 
 async def _next_unit(app: Timed) -> None:
@@ -171,49 +110,15 @@ async def _next_unit(app: Timed) -> None:
     desk = room(app).desk
     assert desk is not None
     old = desk.assignment
-    until = time.perf_counter() + 30
+    await app.quiet()
+    app.key("enter")
+    while room(app).shown == "open" and desk.assignment == old:
+        await asyncio.sleep(0.005)
+    await app.quiet()
+    if room(app).shown == "told":
+        app.key("enter")
     while desk.assignment == old or not ready(app):
-        app.post_message(events.Key("enter", "\r"))
-        await asyncio.sleep(0.05)
-        desk = room(app).desk or desk
-        if time.perf_counter() > until:
-            raise RuntimeError("the next unit did not come")
-    await _quiet(app)
-
-
-def opened(folder: Path, sizes: tuple[int, int], rounds: int) -> list[float]:
-    """Milliseconds in which a rater's place in a study is found, from a closed file, 99 of 100 units handed in.
-
-    Of both sizes in turns, so that whatever else the machine does falls on both.
-    """
-    paths = [_handed_in(folder / f"{units}.db", units) for units in sizes]
-    took: list[list[float]] = [[], []]
-    for _ in range(rounds):
-        for path, seconds in zip(paths, took, strict=True):
-            began = time.perf_counter()
-            _sit_down(path)
-            seconds.append(time.perf_counter() - began)
-    return [1000 * statistics.median(seconds) for seconds in took]
-
-
-def _handed_in(path: Path, units: int) -> Path:
-    with Store.open(path) as store:
-        plan = studied(store, NODES, [Unit(f"u{i}", targets=nodes(3)) for i in range(units)], ("R1", "R2", "R3"))
-        with store._writing() as db:
-            for i in range(units * 99 // 100):
-                insert_act(db, Act(uuid7(), plan.id, 1, R1, "commit", now(), f"u{i}"))
-    return path
-
-
-def _sit_down(path: Path) -> None:
-    with Store.open(path, create=False) as store:
-        line = store.studies()[0]
-        study = store.study(line.id)
-        store.progress(study, "R1")
-        at = store.next_assignment(study, "R1")
-        assert at is not None
-        unit = store.unit(study, at.unit)
-        store.sheet(study, unit, "R1")
+        await asyncio.sleep(0.005)
 
 
 def crash(kills: int, seed: int) -> int:
@@ -234,42 +139,43 @@ def crash(kills: int, seed: int) -> int:
     return int(bool(missing or damaged))
 
 
+_SAID = {
+    "answer": "an answer, without a screen",
+    "bare_commit": "a bare commit beside it",
+    "answer_over_bare": "more",
+    "key_to_label": "key to durable label, in the app",
+    "key_to_paint": "key to next paint",
+    "key_to_last_paint": "key to the last byte painted",
+    "bare_commit_in_app": "a bare commit beside it",
+    "paint_over_bare": "more (aim: p95 at most 20 ms)",
+    "answer_processor": "processor time of an answer",
+    "step_to_list": "a step's key to the list of steps",
+    "step_to_words": "to the step's words",
+    "step_processor": "processor time of a step",
+}
+
+
 def main() -> int:
     """Prints a table, or with --crash what was lost."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--answers", type=int, default=600)
-    parser.add_argument("--keys", type=int, default=240)
-    parser.add_argument("--units", type=int, default=100_000)
-    parser.add_argument("--rounds", type=int, default=50)
+    parser.add_argument("--answers", type=int, default=600, help="without a screen")
+    parser.add_argument("--keys", type=int, default=240, help="in the app")
+    parser.add_argument("--steps", type=int, default=60, help="that are moved in the app")
     parser.add_argument("--crash", type=int, nargs="?", const=1000, default=0, metavar="KILLS")
-    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--seed", type=int, default=0, help="of the moments at which is killed")
     parser.add_argument("--json", action="store_true")
     args = parser.parse_args()
     if args.crash:
         return crash(args.crash, args.seed)
     with tempfile.TemporaryDirectory() as folder:
-        here = Path(folder)
-        took = at_the_desk(here, args.answers)
-        took |= asyncio.run(in_the_screen(here, args.keys))
-        few, many = opened(here, (100, args.units), args.rounds)
-    found = {
-        **took,
-        "opened_ms": {"100": few, str(args.units): many, "ratio": many / few},
-        "sqlite": sqlite3.sqlite_version,
-    }
+        took = at_the_desk(Path(folder), args.answers)
+        took |= asyncio.run(in_the_screen(Path(folder), args.keys, args.steps))
     if args.json:
-        sys.stdout.write(json.dumps(found) + "\n")
+        sys.stdout.write(json.dumps({**took, "sqlite": sqlite3.sqlite_version}) + "\n")
         return 0
-    words = {
-        "answer": "an answer, without a screen", "bare_commit": "a bare commit beside it", "answer_over_bare": "more",
-        "key_to_label": "key to durable label, in the app", "key_to_paint": "key to next paint",
-        "key_to_last_paint": "key to the last byte painted", "bare_commit_in_app": "a bare commit beside it",
-        "paint_over_bare": "more (aim: p95 at most 20 ms)",
-    }  # fmt: skip
     sys.stdout.write(f"| {STEPS} steps, {COUNT} nodes | p50 ms | p95 ms |\n|---|---|---|\n")
-    for name, said in words.items():
+    for name, said in _SAID.items():
         sys.stdout.write(f"| {said} | {took[name]['p50']:.2f} | {took[name]['p95']:.2f} |\n")
-    sys.stdout.write(f"\nOpening on a study of 100 runs: {few:.2f} ms; of {args.units:,}: {many:.2f} ms.\n")
     return 0
 
 
