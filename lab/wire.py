@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import stat
 import sys
 import threading
 from collections.abc import Callable
@@ -165,6 +166,8 @@ def read_yaml(data: bytes, what: str) -> Read:
         raise LabError(what, f"is not YAML ({' '.join(str(error).split())})") from error
     except RecursionError as error:
         raise LabError(what, "is nested too deeply to be read") from error
+    except (ValueError, KeyError, AttributeError, TypeError) as error:  # a number of 5,000 digits, `!!bool maybe`
+        raise LabError(what, "holds a value that cannot be read as what it says it is") from error
     return _cleaned(value, what)
 
 
@@ -277,10 +280,16 @@ def read_file(path: Path, what: str | None = None, *, most: int = 256 * 1024 * 1
     """The bytes of a file of at most `most` bytes, or a sentence that names it."""
     name = what or str(path)
     try:
-        size = path.stat().st_size
-        if size > most:
-            raise LabError(name, f"is {size:,} bytes, more than the {most:,} that are read")
-        return path.read_bytes()
+        told = path.stat()
+        if told.st_size > most:
+            raise LabError(name, f"is {told.st_size:,} bytes, more than the {most:,} that are read")
+        if stat.S_ISFIFO(told.st_mode) and not str(path).startswith("/dev/"):  # /dev/fd/63 is a shell's <(...)
+            raise LabError(name, "is a pipe, and nobody may ever write into it", "Name a file, or use <(...).")
+        with path.open("rb") as opened:
+            data = opened.read(most + 1)
+        if len(data) > most:
+            raise LabError(name, f"has more than the {most:,} bytes that are read")
+        return data
     except FileNotFoundError as error:
         raise LabError(name, "is not there") from error
     except IsADirectoryError as error:

@@ -72,6 +72,8 @@ class Store(Cases, Designs, Reviews, Links, Tabling, Studies, Labels, Kits, Eras
         """
         if not path.exists() and (readonly or not create):
             raise LabError(named(path), "is not there.")
+        if path.exists() and not (path.is_file() or path.is_dir()):  # SQLite would wait at a pipe for ever
+            raise LabError(named(path), "is a device or a pipe, not a file.")
         store = cls(path, readonly=readonly)
         try:
             with told(path):
