@@ -87,12 +87,15 @@ def _lines(file: str) -> Iterator[Iterator[bytes]]:
         yield _read(sys.stdin.buffer)
         return
     try:
-        with open(file, "rb") as opened:
-            yield _read(opened)
+        opened = open(file, "rb")  # noqa: SIM115
     except FileNotFoundError as error:
         raise LabError(f"label file {file}", "is not there") from error
     except IsADirectoryError as error:
         raise LabError(f"label file {file}", "is a folder, not a file") from error
+    except OSError as error:
+        raise LabError(f"label file {file}", f"cannot be read ({error.strerror})") from error
+    with opened:
+        yield _read(opened)
 
 
 def _read(stream: BinaryIO) -> Iterator[bytes]:
