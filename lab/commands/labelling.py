@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import hashlib
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
@@ -33,14 +33,22 @@ def label(args: argparse.Namespace) -> int:
     rater, config = _rater(args, settings)
     with open_store(settings, create=False) as store:
         study = study_named(store, args.study)
-        name = "standard input" if args.file == "-" else Path(args.file).name
+        file = _one_file(args.files)
+        name = "standard input" if file == "-" else Path(file).name
         taking = Taking(store, study, rater, name)
         if rater.id:
             person = check_rater(study, rater.id, rater.kind or "human", rater.alone, "label")
             if config:
                 taking.keep_config(person, config)
-        with _lines(args.file) as lines:
+        with _lines(file) as lines:
             return _take_all(taking, lines, name, keep_going=args.keep_going, as_json=args.json)
+
+
+def _one_file(files: Sequence[str]) -> str:
+    """The file that is named; standard input where none is."""
+    if len(files) > 1:
+        raise LabError("label", f"one file at a time, not {len(files)}", "Join them: cat a.jsonl b.jsonl | ...", code=2)
+    return files[0] if files else "-"
 
 
 def _take_all(taking: Taking, lines: Iterator[bytes], name: str, *, keep_going: bool, as_json: bool) -> int:

@@ -178,7 +178,8 @@ or "values": {"open": "completed"}, "missing": "cannot_judge", "evidence":
 "RUN@4", "region", "confidence", "note", "run", "commit": true, "undo": true,
 "id". Rows that are there already are passed over. `hitlab schema label-row`."""
     label.add_argument("study", metavar="STUDY", help="its id, or ID@VERSION (default: the newest version)")
-    label.add_argument("file", nargs="?", default="-", metavar="FILE", help="JSON lines; - is standard input (default)")
+    label.add_argument("files", nargs="*", metavar="FILE", help="JSON lines; - is standard input (default)")
+    label.loose = "files"
     label.add_argument("--as", dest="rater", default="", metavar="R1", help="whose answers they are (or each row says)")
     label.add_argument(
         "--kind", choices=("human", "model", "script"), help="who that is (default: human); models are dealt nothing"

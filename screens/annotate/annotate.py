@@ -131,11 +131,11 @@ class AnnotateScreen(Sitting):
         """Takes the unit back that was handed in last."""
         last, study = self.last, self._wanted
         if self.shown == "over" and last is not None and study is not None:
-            desk = self._desk_of(study)
-            if reason := self.closed(desk):
+            again = self._desk_of(study)
+            if reason := self.closed(again):
                 self.tell(study, reason)
                 return
-            self.sit(desk)
+            self.sit(again)
         desk = self.desk
         if desk is None or last is None:
             return

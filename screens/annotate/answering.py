@@ -8,6 +8,7 @@ from lab.errors import LabError
 from lab.label import Missing
 from lab.labels import Spot
 from screens.annotate.desk import next_open
+from screens.annotate.items import Item
 from screens.annotate.pane import OpenSheet
 
 
@@ -22,8 +23,9 @@ class AnsweredSheet(OpenSheet):
         spot = item.spot
         head = self.sheet.head(spot)
         beside: dict[str, Any] = {"note": head.note, "confidence": head.confidence} if head is not None else {}
-        if item.field.evidence and self.place and missing is None:
-            beside["evidence"] = self.place
+        place = self._place_of(item)
+        if item.field.evidence and place and missing is None:
+            beside["evidence"] = place
         elif head is not None:
             beside |= {"evidence": head.evidence, "region": head.region}
         beside |= self._waiting(spot)
@@ -33,6 +35,13 @@ class AnsweredSheet(OpenSheet):
             del self.drafts[key]
         self._on_from(spot)
         return True
+
+    def _place_of(self, item: Item) -> str:
+        """What an answer to an item rests on: of a step that step, whatever is shown yet; else what is shown."""
+        unit = self.at_desk.unit
+        if item.target is not None and item.target.step is not None and unit is not None and unit.runs:
+            return f"{unit.runs[0]}@{item.target.step + 1}"
+        return self.place
 
     def _on_from(self, spot: Spot) -> None:
         """To the next open item after a place."""

@@ -235,9 +235,9 @@ class OpenSheet(Vertical):
         self.wrong.say(Content.styled(wrong, "$text-error"))
         if item is None:
             left = len(self.sheet.unanswered)
-            said = f"{left} open: answer or skip them first." if left else "Everything is answered."
-            self.ask.say(Content.styled("Hand in", "bold"))
-            self.options.show((), says="It is handed in." if self.sheet.committed else said)
+            said = self.way.sheet("_some_open", left) if left else self.way.sheet("_all_said")
+            self.ask.say(Content.styled(self.way.sheet("_hand_in"), "bold"))
+            self.options.show((), says=self.way.sheet("_is_handed_in") if self.sheet.committed else said)
             return
         self.ask.say(item_words(self.way, self.sheet, item, self.drafts))
         head = self.sheet.head(item.spot)
@@ -245,7 +245,10 @@ class OpenSheet(Vertical):
         standing = {one.key for one in choices if head is not None and one.value == head.value}
         flags = self.way.flags(item)
         raised = {one.key for one in flags if self.sheet.value(Spot(item.spot.target, one.value))}
-        self.options.show(choices, flags, standing | raised, self.keying.how(item, head is not None))
+        how = self.keying.how(item, head is not None)
+        if flags and head is None:
+            how = f"{how} {self.way.sheet('_flag_first')}".strip()
+        self.options.show(choices, flags, standing | raised, how)
 
     @property
     def saved(self) -> str:

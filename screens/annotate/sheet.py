@@ -70,7 +70,6 @@ class SheetPane(TypedSheet):
                 self.post_message(self.Turned())
             case ("give", value):
                 self.keying.follows = self.give(value) and self.item is not None
-                self.turned()
             case ("wrong", str(words)):
                 self.say(words)
 
@@ -89,7 +88,7 @@ class SheetPane(TypedSheet):
             case "menu" if self.keying.follows:
                 self.keying.follows = False
                 self.say("The item before is kept; this one is open.")
-                self.turned()
+                self.post_message(self.Turned())
             case "menu":
                 self.action_other()
             case "type":

@@ -275,7 +275,9 @@ class Sitting(Screen[None]):
 
     def action_step(self, by: int) -> None:
         """The next step of the run, or the one before."""
-        self.query_one(Beside).move(by)
+        beside = self.query_one(Beside)
+        beside.move(by)
+        self.pane.looked(beside.place)  # at once: an answer may be the very next key
 
     def action_guide(self) -> None:
         """The guideline, and what each answer of the current item means; that it was read is kept."""
@@ -294,11 +296,16 @@ class Sitting(Screen[None]):
 
     def action_side(self) -> None:
         """Of two runs the other one takes the steps' keys."""
-        self.query_one(Beside).turn_side()
+        beside = self.query_one(Beside)
+        beside.turn_side()
+        self.pane.looked(beside.place)
 
     def action_question(self, by: int) -> None:
         """The next step with a question."""
-        if not self.query_one(Beside).question(by):
+        beside = self.query_one(Beside)
+        found = beside.question(by)
+        self.pane.looked(beside.place)
+        if not found:
             self.pane.say("No question from here on.")
 
     def action_view(self) -> None:
