@@ -8,18 +8,40 @@ from typing import Any
 import pytest
 from rich.segment import Segment
 from textual.widget import Widget
+from textual.widgets._footer import FooterKey
 
 from lab.study import Unit
 from screens.annotate.rows import Items
 from screens.app import LabApp
 from store.store import Store
 from tests.screens.annotate.made import NODES, nodes, press, rating, ready, room, sheet, studied
+from tests.screens.resting import rests
 from tests.screens.runs import WHOLE, whole_run
 
 Until = Callable[..., Awaitable[None]]
 
 NODES_OF_UNIT = 60
-KEYS = ("1", "2", "e", "s", "z", "down", "c", "up", "1", "m", "escape", "right", "1", "end", "home", "2", "n")
+KEYS = (
+    "1",
+    "2",
+    "e",
+    "s",
+    "z",
+    "down",
+    "c",
+    "up",
+    "1",
+    "m",
+    "escape",
+    "right",
+    "1",
+    "up",
+    "right",
+    "e",
+    "end",
+    "home",
+    "2",
+)
 
 
 @pytest.fixture
@@ -68,16 +90,36 @@ async def test_an_answer_paints_the_lines_that_changed(
             lines.clear()
 
 
+async def test_an_answer_leaves_the_keys_below_as_they_are(run: Store, until: Until) -> None:
+    app = rated(run)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await rests(pilot, lambda: ready(app))
+        there = list(app.screen.query(FooterKey))
+        for answered in range(5):
+            await press(pilot, "1")
+            await until(pilot, lambda at=answered: sheet(app).items.cursor == at + 1)
+        await press(pilot, "right", "left")
+        await rests(pilot, lambda: ready(app))
+        assert there
+        assert list(app.screen.query(FooterKey)) == there
+
+
 async def test_moving_a_step_paints_no_item(run: Store, until: Until, monkeypatch: pytest.MonkeyPatch) -> None:
     app = rated(run)
     async with app.run_test(size=(120, 40)) as pilot:
-        await until(pilot, lambda: ready(app) and sheet(app).place.endswith("@1"))
+        await rests(pilot, lambda: ready(app) and sheet(app).place.endswith("@1"))
         lines: list[int] = []
-        monkeypatch.setattr(Items, "render_line", lambda self, y: lines.append(y))
+        paint = Items.paint
+
+        def counted(self: Items, index: int, width: int) -> Any:
+            lines.append(index)
+            return paint(self, index, width)
+
+        monkeypatch.setattr(Items, "paint", counted)
         await press(pilot, "right")
         await until(pilot, lambda: sheet(app).place.endswith("@2"))
         await press(pilot, "left")
-        await until(pilot, lambda: sheet(app).place.endswith("@1"))
+        await rests(pilot, lambda: sheet(app).place.endswith("@1"))
         assert lines == []
 
 
@@ -85,7 +127,8 @@ async def test_all_that_changed_is_painted(run: Store, until: Until) -> None:
     app = rated(run)
     async with app.run_test(size=(100, 30)) as pilot:
         await until(pilot, lambda: ready(app) and bool(room(app).query("#steps")))
-        for key in (*KEYS[:-1], *"12" * 14, "z", "z", "pageup", "g", "1"):
-            seen(app)  # as a terminal would have it by now, so that what is not painted anew stays as it was
+        for key in (*KEYS, *"12" * 14, "z", "z", "pageup", "g", "1"):
             await press(pilot, key)
-            await until(pilot, lambda: seen(app) == painted_anew(app) or not app.is_running)
+            await rests(pilot, lambda: True)
+            now = seen(app)  # as a terminal has it: what was not painted anew stays as it was
+            assert now == painted_anew(app), key
