@@ -117,7 +117,7 @@ async def test_long_texts_scroll_and_the_sheet_keeps_the_focus(filled: Store, un
         await until(pilot, laid(app))
         line = app.focused
         page = app.beside.sides[0].page
-        await until(pilot, lambda: page.max_scroll_y > 0)
+        await rests(pilot, lambda: page.max_scroll_y > 0)
         app.beside.scroll(1)
         await until(pilot, lambda: page.scroll_offset.y > 0)
         app.beside.scroll(-1)
