@@ -106,6 +106,9 @@ def forked(
         first,
         agent=session.agent.actor if change.agent is not None else first.agent,
         user=session.user.actor if change.user is not None else first.user,
+        conditions=first.conditions
+        if change.user is None
+        else msgspec.structs.replace(first.conditions, user_sha=session.user_sha),
     )
     store.import_run(Imported([first, *shared[1:]], {}, []))
     return session

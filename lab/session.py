@@ -341,11 +341,16 @@ class Session:
                 gate=spec.gate,
                 vary=spec.vary,
                 quick=spec.quick,
-                user_sha=self.user.config_sha if isinstance(self.user, Configured) else "",
+                user_sha=self.user_sha,
             ),
             attempt=spec.attempt,
             state=self.state(self.first),
         )
+
+    @property
+    def user_sha(self) -> str:
+        """The hash of the prompt and parameters of its user; empty where that is no model."""
+        return self.user.config_sha if isinstance(self.user, Configured) else ""
 
     def _user(self) -> User:
         kind, _, file = self.spec.user.partition(":")

@@ -33,6 +33,7 @@ _MOST_VALUES = 2_000_000
 _DEEPEST = 200
 """Levels of nesting that are read: what is read must also be written again, and writers recurse."""
 _INT_BITS = 63
+_PIECE = 1024**2
 _SMALL = 2**53
 _reading = threading.RLock()
 """msgspec looks into a type when it first meets it, and crashes where two threads have it do so at once."""
@@ -285,8 +286,7 @@ def read_file(path: Path, what: str | None = None, *, most: int = 256 * 1024 * 1
             raise LabError(name, f"is {told.st_size:,} bytes, more than the {most:,} that are read")
         if stat.S_ISFIFO(told.st_mode) and not str(path).startswith("/dev/"):  # /dev/fd/63 is a shell's <(...)
             raise LabError(name, "is a pipe, and nobody may ever write into it", "Name a file, or use <(...).")
-        with path.open("rb") as opened:
-            data = opened.read(most + 1)
+        data = path.read_bytes() if stat.S_ISREG(told.st_mode) else _at_most(path, most + 1)
         if len(data) > most:
             raise LabError(name, f"has more than the {most:,} bytes that are read")
         return data
@@ -296,6 +296,15 @@ def read_file(path: Path, what: str | None = None, *, most: int = 256 * 1024 * 1
         raise LabError(name, "is a folder, not a file") from error
     except OSError as error:
         raise LabError(name, f"cannot be read ({error.strerror})") from error
+
+
+def _at_most(path: Path, most: int) -> bytes:
+    """What a device or a shell's pipe gives, up to so many bytes; its size is not known beforehand."""
+    data = bytearray()
+    with path.open("rb") as opened:
+        while len(data) < most and (more := opened.read(min(_PIECE, most - len(data)))):
+            data += more
+    return bytes(data)
 
 
 class _Versioned(msgspec.Struct):

@@ -54,7 +54,8 @@ def test_two_sets_of_instructions_stand_side_by_side_and_their_methods_are_hidde
 def test_two_texts_are_compared_and_their_source_is_hidden(tmp_path: Path) -> None:
     line = {"A": "点奶茶", "B": "点一杯奶茶", "source": "model-x", "user": "u7"}
     (unit,) = made("same-intent", write(tmp_path, line))
-    assert unit.given == (Given("Text", "点奶茶", side="A"), Given("Text", "点一杯奶茶", side="B"))
+    assert [(given.text, given.side) for given in unit.given] == [("点奶茶", "A"), ("点一杯奶茶", "B")]
+    assert [given.title for given in unit.given] == ["What was wanted", "The guess"]
     assert (unit.hidden, unit.clustered) == ({"source": "model-x"}, "u7")
 
 

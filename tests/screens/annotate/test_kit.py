@@ -23,7 +23,8 @@ async def test_a_kit_is_rated_by_keys_and_comes_back(store: Store, until: Until,
         app = rating(kit, kit.study(study.id))
         async with app.run_test(size=(120, 40)) as pilot:
             await until(pilot, lambda: ready(app) and "1 of 2" in painted(app))
-            assert whole_run().events[0].task.instruction[:20] in painted(app)  # type: ignore[union-attr]
+            asked = whole_run().events[0].task.instruction[:20]  # type: ignore[union-attr]
+            await until(pilot, lambda: asked in painted(app))
             await press(pilot, "4", "enter")
             await until(pilot, lambda: "2 of 2" in painted(app))
     taken = take_kit(store, tmp_path / "R1.db")
