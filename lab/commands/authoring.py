@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from lab.commands.runs import open_store, show_room
+from lab.commands.seats import check_seat
 from lab.design.revision import (
     Act,
     Design,
@@ -24,11 +25,10 @@ from lab.output import DesignLine, DesignProblem, DesignShown, DesignWritten, pr
 from lab.settings import Settings, load
 from lab.tables import print_table
 from lab.task import Actor, Task
+from screens.seats import may_author
 
 if TYPE_CHECKING:
     from store.store import Store
-
-SEATS = ("designer", "developer")
 
 
 class Bench(NamedTuple):
@@ -63,8 +63,7 @@ class Bench(NamedTuple):
 def author(args: argparse.Namespace) -> int:
     """A task's design, on a screen beside a run of it, or by one act without a screen."""
     settings = load(db=getattr(args, "db", None), person=args.person)
-    if settings.seat not in SEATS:
-        raise LabError("author", f"is not there for the seat {settings.seat}.", "HITLAB_SEAT=designer sits elsewhere.")
+    check_seat(settings, may_author, "author", "HITLAB_SEAT=designer sits elsewhere.")
     if args.list:
         return _list(args, settings)
     if args.target is None:

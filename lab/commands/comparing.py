@@ -6,14 +6,14 @@ import argparse
 
 import msgspec
 
-from lab.commands.exporting import SEATS
 from lab.commands.runs import open_store
-from lab.errors import LabError
+from lab.commands.seats import check_seat
 from lab.output import print_json, say
 from lab.settings import load
 from lab.tables import print_table
 from screens.compare.sides import Compared, Side, sign_of
 from screens.compare.sides import compare as laid
+from screens.seats import sees_outcomes
 
 
 class ComparedRun(msgspec.Struct, frozen=True):
@@ -58,8 +58,7 @@ class Comparison(msgspec.Struct, frozen=True):
 def compare(args: argparse.Namespace) -> int:
     """Two runs, each step beside the one of the other that answers it, the first difference marked."""
     settings = load(db=getattr(args, "db", None))
-    if settings.seat not in SEATS:
-        raise LabError("compare", f"is not there for the seat {settings.seat}.")
+    check_seat(settings, sees_outcomes, "compare")
     with open_store(settings, create=False, readonly=True) as store:
         compared = laid(store, store.find(args.left), store.find(args.right))
     if args.json:

@@ -7,11 +7,11 @@ from pathlib import Path
 
 from lab.commands.reviews_told import Exported
 from lab.commands.runs import open_store
+from lab.commands.seats import check_seat
 from lab.errors import LabError
 from lab.output import print_json, say
 from lab.settings import load
-
-SEATS = ("designer", "developer")
+from screens.seats import sees_outcomes
 
 
 def export(args: argparse.Namespace) -> int:
@@ -19,8 +19,7 @@ def export(args: argparse.Namespace) -> int:
     if bool(args.run_ids) == args.all:
         raise LabError("export", "needs the ID of a run, or --all, and not both", "`hitlab traces` lists runs.", code=2)
     settings = load(db=getattr(args, "db", None))
-    if settings.seat not in SEATS:
-        raise LabError("export", f"is not there for the seat {settings.seat}.")
+    check_seat(settings, sees_outcomes, "export")
     from store.exporting import export_runs
 
     out = Path(args.out)

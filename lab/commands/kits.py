@@ -7,12 +7,12 @@ from pathlib import Path
 
 import msgspec
 
-from lab.commands.exporting import SEATS
 from lab.commands.runs import open_store
+from lab.commands.seats import check_seat
 from lab.commands.studying import study_named
-from lab.errors import LabError
 from lab.output import print_json, say
 from lab.settings import Settings, check_code, load
+from screens.seats import sees_outcomes
 
 
 class KitMade(msgspec.Struct, frozen=True):
@@ -97,6 +97,5 @@ def take(args: argparse.Namespace) -> int:
 
 def _settings(args: argparse.Namespace, what: str) -> Settings:
     settings = load(db=getattr(args, "db", None))
-    if settings.seat not in SEATS:
-        raise LabError(what, f"is not there for the seat {settings.seat}.")
+    check_seat(settings, sees_outcomes, what)
     return settings

@@ -16,15 +16,15 @@ from lab.commands.label_taking import Rater, Taking, check_rater
 from lab.commands.labels_told import LabelDone
 from lab.commands.labels_words import done_words, tell_list, tell_pilot
 from lab.commands.runs import open_store
+from lab.commands.seats import check_seat
 from lab.commands.studying import study_named
 from lab.errors import LabError
 from lab.output import print_json, say, warn
 from lab.settings import Settings, load
 from lab.study import Study
 from lab.wire import encode, read_file
+from screens.seats import may_rate
 from store.store import Store
-
-SEATS = ("rater", "designer", "developer")
 
 
 def label(args: argparse.Namespace) -> int:
@@ -190,6 +190,5 @@ def own_only(store: Store, study: Study, settings: Settings) -> str:
 
 def _settings(args: argparse.Namespace, what: str) -> Settings:
     settings = load(db=getattr(args, "db", None))
-    if settings.seat not in SEATS:
-        raise LabError(what, f"is not there for the seat {settings.seat}.")
+    check_seat(settings, may_rate, what)
     return settings

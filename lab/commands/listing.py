@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from lab.commands.exporting import SEATS
 from lab.commands.records import SHORT_ID
 from lab.commands.runs import open_store
+from lab.commands.seats import check_seat
 from lab.errors import LabError
 from lab.output import print_json, say
 from lab.settings import load
@@ -18,6 +18,7 @@ from screens.describe import mean_words, money, score_words, status_words
 from screens.runs.order import GROUPS, NEWEST, SORTS, Arranged, Group, Order, arrange, column
 from screens.runs.rows import Cost, Entry, cost_of, entry
 from screens.runs.sought import Sought, read
+from screens.seats import sees_outcomes
 from store.store import Store
 
 
@@ -71,8 +72,7 @@ def runs(args: argparse.Namespace) -> int:
         raise LabError("runs", f"--limit {args.limit} is less than one", code=2)
     sought, order = _read(args.words), _order(args.sort, args.group)
     settings = load(db=getattr(args, "db", None))
-    if settings.seat not in SEATS:
-        raise LabError("runs", f"is not there for the seat {settings.seat}.")
+    check_seat(settings, sees_outcomes, "runs")
     named = hasattr(args, "db")
     with open_store(settings, create=not named, readonly=named) as store:
         entries = [entry(row) for row in store.run_rows(-1)]

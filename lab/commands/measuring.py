@@ -12,14 +12,14 @@ from annotators.metrics.measured import measured
 from lab.case import Case
 from lab.commands.metrics_told import Measured, TermsTold, explain, print_csv, tell
 from lab.commands.runs import open_store
+from lab.commands.seats import check_seat
 from lab.commands.settling import study_marks
 from lab.errors import LabError
 from lab.output import print_json
 from lab.settings import Settings, load
 from lab.task import load_persona
+from screens.seats import sees_outcomes
 from store.store import Store
-
-SEATS = ("designer", "developer")
 
 
 def metrics(args: argparse.Namespace) -> int:
@@ -28,8 +28,7 @@ def metrics(args: argparse.Namespace) -> int:
         explain(definitions(args.paper), as_json=args.json)
         return 0
     settings = load(db=getattr(args, "db", None))
-    if settings.seat not in SEATS:
-        raise LabError("metrics", f"is not there for the seat {settings.seat}.")
+    check_seat(settings, sees_outcomes, "metrics")
     if args.rater and not args.study:
         raise LabError("metrics", "--rater says whose answers of --study count; no study is named.", code=2)
     terms = _terms(args, settings)

@@ -9,8 +9,8 @@ from typing import Literal
 
 import msgspec
 
-from lab.commands.exporting import SEATS
 from lab.commands.runs import open_store
+from lab.commands.seats import check_seat
 from lab.commands.studying import study_named
 from lab.errors import LabError
 from lab.label import Act
@@ -21,6 +21,7 @@ from lab.study import Study
 from lab.tables import print_table
 from lab.trace import Answered, AnyEvent, Asked, Ended, Paused, Resumed, Trace
 from lab.turn import Reply
+from screens.seats import sees_outcomes
 from store.store import Store
 
 
@@ -85,8 +86,7 @@ class RunsPlayed(msgspec.Struct, frozen=True):
 def runs(args: argparse.Namespace) -> int:
     """Lists them."""
     settings = load(db=getattr(args, "db", None))
-    if settings.seat not in SEATS:
-        raise LabError("study runs", f"is not there for the seat {settings.seat}.")
+    check_seat(settings, sees_outcomes, "study runs")
     with open_store(settings, create=False) as store:
         study = study_named(store, args.study)
         if study.protocol.unit != "task to play":

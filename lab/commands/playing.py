@@ -6,8 +6,8 @@ import argparse
 
 import msgspec
 
-from lab.commands.exporting import SEATS
 from lab.commands.runs import open_store
+from lab.commands.seats import check_seat
 from lab.commands.studying import study_named
 from lab.errors import LabError
 from lab.output import print_json, say, warn
@@ -18,6 +18,7 @@ from lab.spec import user_name
 from lab.study import Study, Unit
 from lab.task import Actor
 from lab.trace import Trace
+from screens.seats import sees_outcomes
 from store.store import Store
 
 
@@ -48,8 +49,7 @@ class StudyPlayed(msgspec.Struct, frozen=True):
 def play(args: argparse.Namespace) -> int:
     """Plays every unit whose user is a script, and with --model those whose user is a model, each once."""
     settings = load(db=getattr(args, "db", None), device=args.device)
-    if settings.seat not in SEATS:
-        raise LabError("study play", f"is not there for the seat {settings.seat}.")
+    check_seat(settings, sees_outcomes, "study play")
     with open_store(settings, create=False) as store:
         study = study_named(store, args.study)
         what = f"study {study.name}"

@@ -7,15 +7,16 @@ from pathlib import Path
 
 import msgspec
 
-from lab.commands.exporting import SEATS
 from lab.commands.incoming import incoming
 from lab.commands.runs import open_store
+from lab.commands.seats import check_seat
 from lab.errors import LabError
 from lab.output import ImportResult, Packed, Shown, print_json, say, warn
 from lab.records import TraceLine
 from lab.settings import Settings, load
 from lab.tables import print_table
 from lab.trace import Started
+from screens.seats import sees_outcomes
 
 SHORT_ID = 13
 """Characters of an id that tell runs apart in a list: a uuid7's whole millisecond."""
@@ -44,8 +45,7 @@ def traces(args: argparse.Namespace) -> int:
 
 def _refuse_outcomes(settings: Settings, what: str) -> None:
     """Scores and agents' names are printed here: raises `LabError` for a seat that judges without them."""
-    if settings.seat not in SEATS:
-        raise LabError(what, f"is not there for the seat {settings.seat}.")
+    check_seat(settings, sees_outcomes, what)
 
 
 def _cell(value: object) -> str:

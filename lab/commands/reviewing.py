@@ -15,6 +15,7 @@ from lab.commands.reviews_told import (
     tell_review,
 )
 from lab.commands.runs import open_store, show_room
+from lab.commands.seats import check_seat
 from lab.errors import LabError
 from lab.output import print_json, say
 from lab.review import (
@@ -32,17 +33,15 @@ from lab.task import Actor
 from lab.turn import Action
 from screens.review.desk import Desk, verdict_place
 from screens.review.queue import review_queue
+from screens.seats import may_review
 
 if TYPE_CHECKING:
     from store.store import Store
 
-SEATS = ("rater", "designer", "developer")
-
 
 def refuse_seat(settings: Settings, what: str) -> None:
     """Raises `LabError` where this seat judges nobody's recordings."""
-    if settings.seat not in SEATS:
-        raise LabError(what, f"is not there for the seat {settings.seat}.", "HITLAB_SEAT=rater sits elsewhere.")
+    check_seat(settings, may_review, what, "HITLAB_SEAT=rater sits elsewhere.")
 
 
 def review(args: argparse.Namespace) -> int:

@@ -9,8 +9,8 @@ from msgspec.structs import replace as changed
 
 from annotators.assignment import deal as dealt_out
 from annotators.assignment import redealt
-from lab.commands.exporting import SEATS
 from lab.commands.runs import open_store, show_room
+from lab.commands.seats import check_seat
 from lab.commands.studying_status import people_of, status_of
 from lab.commands.studying_told import (
     RaterDealt,
@@ -36,6 +36,7 @@ from lab.settings import Settings, check_code, load
 from lab.stamp import now, uuid7
 from lab.study import Assignment, Study, Unit
 from lab.task import Actor
+from screens.seats import sees_outcomes
 from store.store import Store
 
 RULE = Actor("script", "rule")
@@ -291,8 +292,7 @@ def done_by(store: Store, study: Study, code: str) -> Collection[tuple[str, int]
 
 def _settings(args: argparse.Namespace, what: str) -> Settings:
     settings = load(db=getattr(args, "db", None))
-    if settings.seat not in SEATS:
-        raise LabError(what, f"is not there for the seat {settings.seat}.")
+    check_seat(settings, sees_outcomes, what)
     return settings
 
 

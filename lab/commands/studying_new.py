@@ -9,8 +9,8 @@ from typing import Any
 from msgspec.structs import replace
 
 from annotators.plan import Plan, differences, frozen, plan_of, sampled
-from lab.commands.exporting import SEATS
 from lab.commands.runs import open_store
+from lab.commands.seats import check_seat
 from lab.commands.studying_sample import Sample, samples
 from lab.commands.studying_told import StudiesFrozen, StudyFrozen, items_of, tell_frozen
 from lab.errors import LabError
@@ -19,6 +19,7 @@ from lab.settings import load
 from lab.stamp import now
 from lab.study import Study, Unit
 from lab.task import Actor
+from screens.seats import sees_outcomes
 from store.store import Store
 
 _HIDDEN = ("people", "models", "method", "outcome", "raters")
@@ -31,8 +32,7 @@ _FLAGS = (
 def new(args: argparse.Namespace) -> int:
     """Freezes a study over runs, tasks or items; the same name with anything different is a new version."""
     settings = load(db=getattr(args, "db", None))
-    if settings.seat not in SEATS:
-        raise LabError("study new", f"is not there for the seat {settings.seat}.")
+    check_seat(settings, sees_outcomes, "study new")
     plan = _plan(args)
     by = Actor("human", settings.person)
     with open_store(settings) as store:
