@@ -245,7 +245,8 @@ class Store(Cases, Designs, Reviews, Links, Tabling, Studies, Labels, Kits, Eras
 
     def check(self, *, links: bool = True) -> list[str]:
         """What is wrong with the file, and with its `links`, one sentence each; empty where all is well."""
-        wrong = [f"integrity: {line}" for (line,) in self._read("PRAGMA integrity_check") if line != "ok"]
+        said = [line for (row,) in self._read("PRAGMA integrity_check") for line in row.splitlines()]
+        wrong = [f"integrity: {line}" for line in said if line != "ok" and not line.startswith("***")]
         wrong += [f"a row of {table} refers to no row of {to}" for table, _, to, _ in self._read(_FOREIGN)]
         there = {name for (name,) in self._read("SELECT name FROM sqlite_master WHERE type = 'trigger'")}
         tables = {name for (name,) in self._read("SELECT name FROM sqlite_master WHERE type = 'table'")}

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import random
 import sqlite3
-import subprocess
 import sys
-import threading
 from pathlib import Path
 from typing import Any, NamedTuple
+
+from tests.killing import killed_lines
 
 TASK = "usual_lunch"
 
@@ -30,31 +30,8 @@ def command(db: Path) -> list[str]:
 
 def kill_at_random(db: Path, dice: random.Random) -> Killed:
     """Starts a run, kills it after a random number of events and a random few milliseconds, reads the file."""
-    lines: list[bytes] = []
     after = dice.randrange(0, 60)
-    reached = threading.Event()
-    process = subprocess.Popen(command(db), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-    assert process.stdout is not None
-
-    def read() -> None:
-        assert process.stdout is not None
-        for line in process.stdout:
-            lines.append(line)
-            if len(lines) >= after:
-                reached.set()
-        reached.set()
-
-    reader = threading.Thread(target=read, daemon=True)
-    reader.start()
-    if after:
-        reached.wait(60)
-        threading.Event().wait(dice.random() * 0.05)
-    else:
-        reached.wait(dice.random() * 1.5)
-    process.kill()
-    process.wait()
-    reader.join(10)
-    return compare(db, [line for line in lines if line.endswith(b"\n")])
+    return compare(db, killed_lines(command(db), after, dice.random() * (0.05 if after else 1.5)))
 
 
 def compare(db: Path, lines: list[bytes]) -> Killed:

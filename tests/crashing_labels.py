@@ -7,9 +7,7 @@ from __future__ import annotations
 
 import random
 import sqlite3
-import subprocess
 import sys
-import threading
 from pathlib import Path
 from typing import NamedTuple
 
@@ -17,6 +15,7 @@ from lab.labels import Spot
 from lab.study import Study
 from screens.annotate.desk import Desk
 from store.store import Store
+from tests.killing import killed_lines
 from tests.studies import R1, frozen, unit
 
 UNITS = 2000
@@ -57,30 +56,9 @@ def label_on(db: Path) -> None:
 
 def kill_at_random(db: Path, dice: random.Random) -> Killed:
     """Starts the labelling, kills it after a random number of labels and a random few milliseconds, reads the file."""
-    lines: list[str] = []
-    after = dice.randrange(1, 40)
-    reached = threading.Event()
     command = [sys.executable, "-m", "tests.crashing_labels", str(db)]
-    process = subprocess.Popen(command, cwd=Path(__file__).parents[1], stdout=subprocess.PIPE, text=True)
-    assert process.stdout is not None
-
-    def read() -> None:
-        assert process.stdout is not None
-        for line in process.stdout:
-            lines.append(line)
-            if len(lines) >= after:
-                reached.set()
-        reached.set()
-
-    reader = threading.Thread(target=read, daemon=True)
-    reader.start()
-    reached.wait(60)
-    threading.Event().wait(dice.random() * 0.02)
-    process.kill()
-    process.wait()
-    reader.join(10)
-    process.stdout.close()
-    return compared(db, [line.strip() for line in lines if line.endswith("\n")])
+    lines = killed_lines(command, dice.randrange(1, 40), dice.random() * 0.02)
+    return compared(db, [line.decode().strip() for line in lines])
 
 
 def compared(db: Path, printed: list[str]) -> Killed:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 from lab.records import Imported, numbered
 from lab.task import Actor, Task
 from lab.trace import AnyEvent, Ended, Started, Step
@@ -11,6 +14,9 @@ from simulators import library
 SECRET = "glass-heron-9"
 """The name of an agent, which no rater may see."""
 BARE = Task("bare", "general", instruction="Mute the phone.")
+
+Call = Callable[..., tuple[int, Any]]
+"""`hitlab study` with these words (as the fixture `call` runs it): its exit code, and what it printed."""
 
 
 def run(

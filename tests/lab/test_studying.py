@@ -3,45 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
-import jsonschema
-import msgspec
 import pytest
 
-from lab.cli import main
 from lab.design.revision import Design, Revision, subject_of
-from lab.output import schemas
 from lab.stamp import now, uuid7
 from lab.task import Actor, Tdg, TdgNode
 from store.store import Store
-from tests.studied_runs import BARE, RUNS, SECRET, run
-
-Call = Callable[..., tuple[int, Any]]
-
-
-@pytest.fixture
-def call(tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch) -> Call:
-    """Runs one `hitlab study` command over a database of a few runs; what it prints is held against its schema."""
-    for kind in ("DATA", "CONFIG", "CACHE"):
-        monkeypatch.setenv(f"XDG_{kind}_HOME", str(tmp_path / kind))
-    monkeypatch.setenv("HITLAB_DB", str(tmp_path / "lab.db"))
-    with Store.open(tmp_path / "lab.db") as store:
-        store.import_runs(RUNS)
-
-    def called(*args: str, as_json: bool = True) -> tuple[int, Any]:
-        code = main(["study", *args, *(["--json"] if as_json else [])])
-        out = capsysbinary.readouterr()
-        if not as_json:
-            return code, (out.out + out.err).decode()
-        found = json.loads(out.out)
-        name = f"study-{args[0]}" if code == 0 else "error"
-        jsonschema.Draft202012Validator(msgspec.json.schema(schemas()[name])).validate(found)
-        return code, found
-
-    return called
+from tests.studied_runs import BARE, SECRET, Call, run
 
 
 @pytest.fixture

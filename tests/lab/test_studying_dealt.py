@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import jsonschema
-import msgspec
 import pytest
 
 from lab.cli import main
@@ -16,37 +13,11 @@ from lab.commands.studying_status import worked
 from lab.errors import LabError
 from lab.label import Act, ActKind, Label
 from lab.labels import Sheet, answer_to
-from lab.output import schemas
 from lab.stamp import now, uuid7
 from lab.study import Assignment, Study
 from lab.task import Actor
 from store.store import Store
-from tests.planned import RUNS, run
-
-Call = Callable[..., tuple[int, Any]]
-
-
-@pytest.fixture
-def call(tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch) -> Call:
-    """Runs one `hitlab study` command; what it prints is held against its schema."""
-    for kind in ("DATA", "CONFIG", "CACHE"):
-        monkeypatch.setenv(f"XDG_{kind}_HOME", str(tmp_path / kind))
-    monkeypatch.setenv("HITLAB_DB", str(tmp_path / "lab.db"))
-    with Store.open(tmp_path / "lab.db") as store:
-        store.import_runs(RUNS)
-
-    def called(*args: str, as_json: bool = True) -> tuple[int, Any]:
-        code = main(["study", *args, *(["--json"] if as_json else [])])
-        out = capsysbinary.readouterr()
-        if not as_json:
-            return code, (out.out + out.err).decode()
-        found = json.loads(out.out)
-        name = "study-list" if args == ("status",) else f"study-{args[0]}"
-        shape = msgspec.json.schema(schemas()[name if code == 0 else "error"])
-        jsonschema.Draft202012Validator(shape).validate(found)
-        return code, found
-
-    return called
+from tests.studied_runs import Call, run
 
 
 @pytest.fixture

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import http.client
 import io
 import json
@@ -94,7 +95,12 @@ def test_a_waiting_page_hears_of_what_is_new_and_of_the_end(window: Window) -> N
     window.show(None, None, "no picture")
     waiting.join(10)
     assert heard[0]["number"] == 1
-    asks = threading.Thread(target=lambda: heard.append(json.loads(get(window, "now?after=1")[1])))
+
+    def ask() -> None:
+        with contextlib.suppress(OSError):  # the page may be closed before it could answer
+            heard.append(json.loads(get(window, "now?after=1")[1]))
+
+    asks = threading.Thread(target=ask)
     asks.start()
     while not any("process_request" in thread.name for thread in threading.enumerate()):
         time.sleep(0.01)

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import signal
 import sqlite3
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -14,35 +11,18 @@ from lab.trace import Trace
 from store.schema import triggers
 from store.store import Store
 from tests.demonstrations import DEMO, MAIL, NAME, demonstration
+from tests.killing import ticking
 
 KILLS = 10
 _REDACT = f"""
-import os, signal, sys
-from pathlib import Path
-from lab.task import Actor
 from store.redaction import redact
-from store.store import Store
-store, left = Store.open(Path(sys.argv[1])), int(sys.argv[2])
-done = 0
-
-def tick():
-    global done
-    done += 1
-    if done == left:
-        os.kill(os.getpid(), signal.SIGKILL)
-
-store._connection().set_progress_handler(tick, 100)
 redact(store, {DEMO!r}, Actor("human", "D01"), boxes={{}}, words=({NAME!r}, {MAIL!r}))
-print(done)
 """
 
 
 def redacting(db: Path, ticks: int) -> int:
     """Redacts in a process that kills itself after so many hundreds of SQLite's instructions; 0: how many there are."""
-    command = [sys.executable, "-c", _REDACT, str(db), str(ticks)]
-    done = subprocess.run(command, stdout=subprocess.PIPE, check=False)
-    assert done.returncode == (-signal.SIGKILL if ticks else 0)
-    return int(done.stdout or 0)
+    return ticking(_REDACT, db, ticks)
 
 
 def filled(db: Path) -> Trace:

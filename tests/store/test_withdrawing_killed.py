@@ -3,45 +3,26 @@
 from __future__ import annotations
 
 import shutil
-import signal
 import sqlite3
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from store.schema import APPEND_ONLY, triggers
 from store.store import Store
+from tests.killing import ticking
 from tests.withdrawals import CODE, Filled, fill
 
 KILLS = 12
 _WITHDRAW = f"""
-import os, signal, sys
-from pathlib import Path
-from lab.task import Actor
-from store.store import Store
 from store.withdrawing import withdraw
-store, left = Store.open(Path(sys.argv[1])), int(sys.argv[2])
-done = 0
-
-def tick():
-    global done
-    done += 1
-    if done == left:
-        os.kill(os.getpid(), signal.SIGKILL)
-
-store._connection().set_progress_handler(tick, 100)
 withdraw(store, {CODE!r}, Actor("human", "D01"))
-print(done)
 """
 
 
 def withdrawing(db: Path, ticks: int) -> int:
     """Withdraws in a process that kills itself after so many hundreds of SQLite's instructions; 0: how many."""
-    done = subprocess.run([sys.executable, "-c", _WITHDRAW, str(db), str(ticks)], stdout=subprocess.PIPE, check=False)
-    assert done.returncode == (-signal.SIGKILL if ticks else 0)
-    return int(done.stdout or 0)
+    return ticking(_WITHDRAW, db, ticks)
 
 
 def rows_of(db: Path) -> list[list[tuple[object, ...]]]:

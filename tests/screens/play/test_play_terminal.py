@@ -111,6 +111,6 @@ def test_a_run_that_was_killed_is_resumed_with_what_was_typed(tmp_path: Path) ->
 
         third = Terminal(db, tmp_path)  # killed again before anything was answered: the questions are there
         try:
-            third.press(b"4", lambda: len(list(store.labels(study))) == 1)
+            third.press(b"4", lambda: len(list(store.labels(study))) >= 1)  # a key pressed twice says it twice
         finally:
             third.kill()

@@ -1,0 +1,72 @@
+"""Programs killed with SIGKILL in the middle of what they do: by another at a random moment, or by themselves."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+
+_TICKING = """
+import os, signal, sys
+from pathlib import Path
+from lab.task import Actor
+from store.store import Store
+store, left = Store.open(Path(sys.argv[1])), int(sys.argv[2])
+done = 0
+
+def tick():
+    global done
+    done += 1
+    if done == left:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+store._connection().set_progress_handler(tick, 100)
+{work}
+print(done)
+"""
+
+
+def killed_lines(command: Sequence[str], after: int, pause: float) -> list[bytes]:
+    """The whole lines that a program printed until it was killed, `pause` seconds after line number `after`.
+
+    With `after` 0 it is killed in its beginning: after `pause` seconds, whatever it printed.
+    """
+    lines: list[bytes] = []
+    reached = threading.Event()
+    process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    assert process.stdout is not None
+
+    def read() -> None:
+        assert process.stdout is not None
+        for line in process.stdout:
+            lines.append(line)
+            if after and len(lines) >= after:
+                reached.set()
+        reached.set()
+
+    reader = threading.Thread(target=read, daemon=True)
+    reader.start()
+    if after:
+        reached.wait(60)
+    threading.Event().wait(pause)
+    process.kill()
+    process.wait()
+    reader.join(10)
+    process.stdout.close()
+    return [line for line in lines if line.endswith(b"\n")]
+
+
+def ticking(work: str, db: Path, ticks: int) -> int:
+    """Does `work` (Python over `store`) in a process that kills itself after so many hundreds of SQLite's instructions.
+
+    With `ticks` 0 it is not killed; gives how many it took.
+    """
+    command = [sys.executable, "-c", _TICKING.format(work=work), str(db), str(ticks)]
+    done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, check=False)
+    assert done.returncode == (-signal.SIGKILL if ticks else 0)
+    return int(done.stdout or 0)

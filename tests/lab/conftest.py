@@ -1,0 +1,41 @@
+"""`hitlab study` over a file of a few runs, for every test of its commands."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.studied_runs import RUNS, Call
+
+
+@pytest.fixture
+def call(tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch) -> Call:
+    """Runs one `hitlab study` command; what it prints is held against its schema."""
+    import jsonschema
+    import msgspec
+
+    from lab.cli import main
+    from lab.output import schemas
+    from store.store import Store
+
+    for kind in ("DATA", "CONFIG", "CACHE"):
+        monkeypatch.setenv(f"XDG_{kind}_HOME", str(tmp_path / kind))
+    monkeypatch.setenv("HITLAB_DB", str(tmp_path / "lab.db"))
+    with Store.open(tmp_path / "lab.db") as store:
+        store.import_runs(RUNS)
+
+    def called(*args: str, as_json: bool = True) -> tuple[int, Any]:
+        code = main(["study", *args, *(["--json"] if as_json else [])])
+        out = capsysbinary.readouterr()
+        if not as_json:
+            return code, (out.out + out.err).decode()
+        found = json.loads(out.out)
+        name = "study-list" if args == ("status",) else f"study-{args[0]}"
+        shape = msgspec.json.schema(schemas()[name if code == 0 else "error"])
+        jsonschema.Draft202012Validator(shape).validate(found)
+        return code, found
+
+    return called
