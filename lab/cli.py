@@ -12,7 +12,7 @@ import sys
 from collections.abc import Sequence
 
 from lab.errors import LabError
-from lab.options import about, common, comparing, keeping, measuring, people, phones, running, studying
+from lab.options import about, agreeing, common, comparing, keeping, measuring, people, phones, running, studying
 
 EXAMPLES = """\
 examples:
@@ -25,6 +25,7 @@ examples:
   hitlab import runs/ --db study.db         bring in the runs you have, of fifteen formats
   hitlab replay 019a@7                      a run, opened at step 7
   hitlab metrics --by agent                 the five papers' numbers over them, each with its n
+  hitlab agreement tdg                      how far raters agree; hitlab report tdg: the paper's table
   hitlab traces --json | jq '.[].score'     one JSON document, from each command that prints
 """
 
@@ -92,7 +93,7 @@ def build_parser() -> argparse.ArgumentParser:
     common.database(parser)
     common.window(parser)
     commands = parser.add_subparsers(title="commands", metavar="COMMAND")
-    for group in (running, people, studying, keeping, comparing, measuring, phones, about):
+    for group in (running, people, studying, agreeing, keeping, comparing, measuring, phones, about):
         group.add(commands)
     return parser
 

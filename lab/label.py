@@ -12,7 +12,7 @@ from lab.task import Actor
 Missing = Literal["not_reached", "not_applicable", "cannot_judge", "skipped"]
 ActKind = Literal[
     "sat", "rose", "idle", "break", "opened", "looked", "picture", "guide", "commit", "reopen", "gold", "held",
-    "released", "consent", "quiz", "played", "interrupted", "dealt", "replaced", "left", "locked",
+    "released", "consent", "quiz", "played", "interrupted", "dealt", "replaced", "left", "locked", "adjudicated",
 ]  # fmt: skip
 
 

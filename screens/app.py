@@ -33,7 +33,7 @@ EVERYWHERE = Binding.Group("Everywhere", compact=True)
 
 
 class LabApp(Rooms):
-    """hitlab on a terminal. `F2` to `F5`, `F9` to `F12` are rooms; each keeps what it shows while another is seen."""
+    """hitlab on a terminal. `F2` to `F12` are rooms; each keeps what it shows while another is seen."""
 
     TITLE = "hitlab"
     BINDING_GROUP_TITLE = "Everywhere"
@@ -55,6 +55,33 @@ class LabApp(Rooms):
             id="app.annotate",
             group=SWITCH,
             tooltip="The study that is rated",
+        ),
+        Binding(
+            "f6",
+            "show('agreement')",
+            "Agreement",
+            show=False,
+            id="app.agreement",
+            group=SWITCH,
+            tooltip="How far a study's raters agree",
+        ),
+        Binding(
+            "f7",
+            "show('adjudicate')",
+            "Adjudicate",
+            show=False,
+            id="app.adjudicate",
+            group=SWITCH,
+            tooltip="Settle what raters disagree on",
+        ),
+        Binding(
+            "f8",
+            "show('raters')",
+            "Raters",
+            show=False,
+            id="app.raters",
+            group=SWITCH,
+            tooltip="Each rater by themself",
         ),
         Binding(
             "f9", "show('author')", "Author", show=False, id="app.author", group=SWITCH, tooltip="The design drafted"

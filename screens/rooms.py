@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, runtime_checkable
 
 import msgspec
 from textual.screen import Screen
@@ -25,7 +25,10 @@ if TYPE_CHECKING:
     from screens.record.intent import Asking
     from store.store import Store
 
-ScreenName = Literal["home", "live", "replay", "author", "review", "privacy", "runs", "compare", "annotate", "play"]
+ScreenName = Literal[
+    "home", "live", "replay", "author", "review", "privacy", "runs", "compare", "annotate", "play",
+    "agreement", "adjudicate", "raters",
+]  # fmt: skip
 
 
 class Opening(NamedTuple):
@@ -47,6 +50,13 @@ class Opening(NamedTuple):
 
 
 AT_HOME = Opening("home")
+
+
+@runtime_checkable
+class StudyRoom(Protocol):
+    """A room that shows one study."""
+
+    def open(self, study: Study) -> None: ...
 
 
 class Room(NamedTuple):
@@ -121,6 +131,24 @@ def _play(store: Store, settings: Settings) -> Screen[None]:
     return PlayScreen(store, settings)
 
 
+def _agreement(store: Store, settings: Settings) -> Screen[None]:
+    from screens.agreement.agreement import AgreementScreen
+
+    return AgreementScreen(store, settings)
+
+
+def _adjudicate(store: Store, settings: Settings) -> Screen[None]:
+    from screens.adjudicate.adjudicate import AdjudicateScreen
+
+    return AdjudicateScreen(store, settings)
+
+
+def _raters(store: Store, settings: Settings) -> Screen[None]:
+    from screens.raters.raters import RatersScreen
+
+    return RatersScreen(store, settings)
+
+
 def _anyone(seat: Seat) -> bool:
     return True
 
@@ -135,10 +163,15 @@ ROOMS: dict[ScreenName, Room] = {
     "runs": Room(sees_outcomes, _runs),
     "annotate": Room(may_rate, _annotate, ("no study is open.", "Enter on a study in Home (F2) opens it.")),
     "play": Room(_anyone, _play, ("no study is open.", "`hitlab study open STUDY --as CODE` opens one.")),
+    "agreement": Room(sees_outcomes, _agreement, ("no study is open.", "Enter on a study in Home (F2) opens it.")),
+    "adjudicate": Room(sees_outcomes, _adjudicate, ("no study is open.", "Enter on a study in Home (F2) opens it.")),
+    "raters": Room(sees_outcomes, _raters, ("no study is open.", "Enter on a study in Home (F2) opens it.")),
     "compare": Room(sees_outcomes, _compare, ("no two runs are open.", "c on two runs in Runs (F11) opens them.")),
 }
 
 
+OF_STUDY: tuple[ScreenName, ...] = ("agreement", "adjudicate", "raters")
+"""The rooms of those who read a study's answers; all show the one study that was opened in any of them."""
 OF_RATING: tuple[ScreenName, ...] = ("home", "annotate")
 """The rooms of a rater to whom a study is open."""
 OF_PROOFREADING: tuple[ScreenName, ...] = ("review", "privacy")
@@ -206,6 +239,8 @@ class Rooms(TypeAhead):
             self.open_author(opening.task, opening.trace_id)
         elif opening.screen in ("annotate", "play") and opening.study is not None:
             self.open_study(opening.study)
+        elif opening.screen in OF_STUDY and opening.study is not None:
+            self.open_numbers(opening.study, opening.screen)
         elif opening.screen in ("review", "privacy"):
             self.open_demonstration(opening.screen, opening.trace_id)
 
@@ -351,6 +386,14 @@ class Rooms(TypeAhead):
 
             assert isinstance(screen, AnnotateScreen)
             screen.open(study)
+
+    def open_numbers(self, study: Study, room: ScreenName = "agreement") -> None:
+        """Shows a study's agreement, what is to be settled in it, or its raters."""
+        self._check_room(room)
+        self.switch_mode(room)
+        screen = self.get_screen_stack(room)[0]
+        assert isinstance(screen, StudyRoom)
+        screen.open(study)
 
     def open_demonstration(self, room: ScreenName, trace_id: str | None) -> None:
         """Shows a demonstration to be proofread, or cleared of what is private; None shows which there are."""

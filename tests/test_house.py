@@ -33,8 +33,8 @@ LAYERS: list[tuple[str, ...]] = [
     ("lab.protocol",),
     ("lab.study",),
     ("lab.label",),
-    ("lab.blind", "lab.digits", "lab.labels"),
-    ("lab.rules", "lab.seams", "lab.settings", "lab.tried"),
+    ("lab.agreement", "lab.blind", "lab.columns", "lab.digits", "lab.labels"),
+    ("lab.adjudication", "lab.report", "lab.rules", "lab.seams", "lab.settings", "lab.tried"),
     (
         "lab.answers",
         "lab.llm",
@@ -53,7 +53,7 @@ LAYERS: list[tuple[str, ...]] = [
     ("lab.spec", "lab.resuming"),
     ("lab.session",),
     ("lab.fork", "lab.plays"),
-    ("lab.playing",),
+    ("lab.gathering", "lab.playing"),
     ("screens",),
     ("lab.cli", "lab.commands", "lab.options", "lab.output", "lab.tables"),
 ]

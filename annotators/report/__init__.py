@@ -1,0 +1,1 @@
+"""A study's report: its tables in the papers' own form, from values that a caller has read."""

@@ -1,0 +1,66 @@
+"""A study as reports and agreement read it: its plan and units, the labels that stand, what is known of its runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import Any
+
+from lab.adjudication import Settled, adjudicated
+from lab.agreement import How
+from lab.case import Case
+from lab.columns import Columns
+from lab.label import Act
+from lab.labels import Spot
+from lab.study import Study, Unit
+
+
+class Studied:
+    """One study, read once. `case` gives a run as metrics read it (None where it is not here), `other` a further study
+    by its name, `played` the runs of a study that is played (`lab.plays.Played`); all in an order that ids settle.
+
+    A rater is one of the study's people where its plan names them, whatever they are made of; any other model or script
+    is a judge, to be compared with people and never counted among them. The rule (`script`, `rule`) is neither.
+    """
+
+    def __init__(
+        self,
+        study: Study,
+        units: Sequence[Unit],
+        columns: Columns,
+        acts: Sequence[Act],
+        *,
+        case: Callable[[str], Case | None],
+        other: Callable[[str], Studied],
+        played: Sequence[Any] = (),
+        how: How = How(),  # noqa: B008  # frozen
+    ) -> None:
+        self.study = study
+        self.units = units
+        self.columns = columns
+        self.acts = acts
+        self.case = case
+        self.other = other
+        self.played = played
+        self.how = how
+
+    @cached_property
+    def people(self) -> tuple[int, ...]:
+        """The study's own raters, as indices of the columns' raters, by their codes."""
+        named = {*self.study.raters, *(act.rater.id for act in self.acts if act.act == "replaced")}
+        found = [i for i, one in enumerate(self.columns.raters) if one.kind == "human" or one.id in named]
+        return tuple(sorted(found, key=lambda i: self.columns.raters[i].id))
+
+    @cached_property
+    def judges(self) -> tuple[int, ...]:
+        """Models and scripts that rated beside the people."""
+        them = self.columns.raters
+        rest = (
+            i for i in range(len(them)) if i not in self.people and (them[i].kind, them[i].id) != ("script", "rule")
+        )
+        return tuple(sorted(rest, key=lambda i: (them[i].kind, them[i].id)))
+
+    @cached_property
+    def settled(self) -> dict[tuple[str, Spot], Settled]:
+        """What was adjudicated, by unit and place."""
+        return adjudicated(self.acts)
