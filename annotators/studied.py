@@ -4,15 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 from lab.adjudication import Settled, adjudicated
 from lab.agreement import How
 from lab.case import Case
 from lab.columns import Columns
+from lab.design.revision import Revision, Subject
 from lab.label import Act
 from lab.labels import Spot
+from lab.review import Proof, Review
 from lab.study import Study, Unit
+
+
+class Further(NamedTuple):
+    """What else a file knows that some tables ask for; each is read when it is called.
+
+    `beside` are the further studies that a report was told to read (`--with`). `runs` are all runs of the file that
+    have ended, by their ids, `reviewed` a demonstration's proofreading, `designed` every act on a task's design, the
+    oldest first. `costs` are what judges' answers cost in US dollars, by unit, rater (kind, id) and run.
+    """
+
+    beside: tuple[Studied, ...] = ()
+    runs: Callable[[], Sequence[Case]] = tuple
+    reviewed: Callable[[str], tuple[Proof, Sequence[Review]] | None] = lambda run: None
+    designed: Callable[[Subject], Sequence[Revision]] = lambda subject: ()
+    costs: Callable[[], dict[tuple[str, str, str, int], float]] = dict
 
 
 class Studied:
@@ -34,6 +51,7 @@ class Studied:
         other: Callable[[str], Studied],
         played: Sequence[Any] = (),
         how: How = How(),  # noqa: B008  # frozen
+        further: Further = Further(),  # noqa: B008  # frozen
     ) -> None:
         self.study = study
         self.units = units
@@ -43,6 +61,7 @@ class Studied:
         self.other = other
         self.played = played
         self.how = how
+        self.further = further
 
     @cached_property
     def people(self) -> tuple[int, ...]:
