@@ -312,6 +312,8 @@ class HomeScreen(Screen[None]):
                     app.open_resume(runs.current.id)
                 else:
                     app.open_replay(runs.current.id)
+            case Studies() as studies if studies.reads:
+                studies.action_agreement()
             case Studies() as studies if studies.current is not None:
                 app.open_study(self.store.study(studies.current.line.id, studies.current.line.version))
             case Tasks() as tasks if tasks.current is not None:

@@ -163,9 +163,9 @@ ROOMS: dict[ScreenName, Room] = {
     "runs": Room(sees_outcomes, _runs),
     "annotate": Room(may_rate, _annotate, ("no study is open.", "Enter on a study in Home (F2) opens it.")),
     "play": Room(_anyone, _play, ("no study is open.", "`hitlab study open STUDY --as CODE` opens one.")),
-    "agreement": Room(sees_outcomes, _agreement, ("no study is open.", "Enter on a study in Home (F2) opens it.")),
-    "adjudicate": Room(sees_outcomes, _adjudicate, ("no study is open.", "Enter on a study in Home (F2) opens it.")),
-    "raters": Room(sees_outcomes, _raters, ("no study is open.", "Enter on a study in Home (F2) opens it.")),
+    "agreement": Room(sees_outcomes, _agreement, ("no study is open.", "a on a study in Home (F2) opens it.")),
+    "adjudicate": Room(sees_outcomes, _adjudicate, ("no study is open.", "a on a study in Home (F2) opens it.")),
+    "raters": Room(sees_outcomes, _raters, ("no study is open.", "a on a study in Home (F2) opens it.")),
     "compare": Room(sees_outcomes, _compare, ("no two runs are open.", "c on two runs in Runs (F11) opens them.")),
 }
 
@@ -191,12 +191,17 @@ class Rooms(TypeAhead):
     """Where one step back leads from a room, where that is not Home."""
     leaving: tuple[str, str]
     """What is said before a run that is live is left, and what the keys do."""
+    read: Study | None
+    """The study whose answers are read: the rooms of `OF_STUDY` all show this one."""
+    reads: dict[ScreenName, str]
+    """Which study each of those rooms shows, by its name."""
     after_run: str
     """What comes after the run that is live, in a sentence; empty where nothing of its own does."""
 
     def furnish(self, opening: Opening) -> None:
         """Makes the rooms of this seat; a `LabError` where the one to begin with is none of them."""
         self.came_from = {}
+        self.read, self.reads = None, {}
         studies = opening.study is not None or self.store.rates(self.settings.person)
         self.rates = rates_blind(self.settings.seat, studies=studies)
         self._asked_for = opening.screen
@@ -246,6 +251,12 @@ class Rooms(TypeAhead):
 
     def action_show(self, name: ScreenName) -> None:
         """Goes to another room."""
+        if name in OF_STUDY and self.read is not None:
+            if self.reads.get(name) == self.read.name:
+                self.switch_mode(name)
+            else:
+                self.open_numbers(self.read, name)
+            return
         entered = (
             self.session is not None or self.current_mode == "live" if name == "live" else name in self._screen_stacks
         )
@@ -390,6 +401,7 @@ class Rooms(TypeAhead):
     def open_numbers(self, study: Study, room: ScreenName = "agreement") -> None:
         """Shows a study's agreement, what is to be settled in it, or its raters."""
         self._check_room(room)
+        self.read, self.reads[room] = study, study.name
         self.switch_mode(room)
         screen = self.get_screen_stack(room)[0]
         assert isinstance(screen, StudyRoom)

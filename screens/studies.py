@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple, cast
 
+from textual.binding import Binding, BindingType
 from textual.content import Content
 
 from lab.study import Progress, StudyLine
@@ -12,6 +13,7 @@ from screens.lines import Lines
 from screens.shelves import MUTED, Column, cell
 
 if TYPE_CHECKING:
+    from screens.app import LabApp
     from store.store import Store
 
 
@@ -57,8 +59,14 @@ class Studies(Lines):
 
 Every study in this file, with what is done and what is left of it. **Enter** opens it at the exact item where you left
 it, as the person that this seat is (`--as CODE`).
+
+`a` shows how far its raters agree, for those who design or analyse it; **Enter** does so too where nothing is left
+for you to answer.
 """
     heading_rows = 1
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("a", "agreement", "Agreement", id="studies.agreement", tooltip="How far this study's raters agree"),
+    ]
 
     def __init__(self, id: str) -> None:
         super().__init__(id=id, classes="pane")
@@ -79,9 +87,33 @@ it, as the person that this seat is (`--as CODE`).
         if row is None:
             return ""
         if row.mine is None or row.line.locked:
-            return f"{row.line.id}: {row.state}   `hitlab study status {row.line.id}` says who has what"
+            agreement = "Enter: its agreement   " if self.may_read else ""
+            return f"{agreement}{row.line.id}: {row.state}   `hitlab study status {row.line.id}` says who has what"
         verb = "play" if row.line.unit == "task to play" else "rate"
-        return f"Enter: {verb} in this study, {row.mine.done} of {row.mine.dealt} done"
+        agreement = "   a: its agreement" if self.may_read else ""
+        return f"Enter: {verb} in this study, {row.mine.done} of {row.mine.dealt} done{agreement}"
+
+    @property
+    def may_read(self) -> bool:
+        """Whether whoever sits here has the rooms of those who read a study's answers."""
+        return cast("LabApp", self.app).has_room("agreement")
+
+    @property
+    def reads(self) -> bool:
+        """Whether Enter reads what was answered in the study under the cursor, in place of answering in it."""
+        row = self.current
+        return row is not None and self.may_read and (row.mine is None or row.line.locked)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """What is not for this seat does not exist."""
+        return self.may_read if action == "agreement" else super().check_action(action, parameters)
+
+    def action_agreement(self) -> None:
+        """Shows how far the raters of the study under the cursor agree."""
+        row = self.current
+        if row is not None:
+            app = cast("LabApp", self.app)
+            app.open_numbers(app.store.study(row.line.id, row.line.version))
 
     def heading(self, width: int) -> Content:
         return Content.styled(self._cells(width, "study", {name: name for name in _COLUMNS}), MUTED)

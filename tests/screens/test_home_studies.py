@@ -47,3 +47,46 @@ async def test_without_studies_home_has_no_such_pane(full: Store, until: Until) 
     async with app.run_test(size=(80, 24)) as pilot:
         await until(pilot, lambda: "Runs  3" in str(app.screen.query_one("#runs").border_title))
         assert not app.screen.query_one(Studies).display
+
+
+async def test_a_shows_a_studys_agreement_and_its_sister_rooms_show_the_same_study(full: Store, until: Until) -> None:
+    frozen(full, [unit("u1")], id="first")
+    second = frozen(full, [unit("u1")], id="second")
+    app = LabApp(full, Settings(person="R1"))
+    async with app.run_test(size=(120, 40)) as pilot:
+        studies = app.screen.query_one(Studies)
+        await until(pilot, lambda: studies.count == 2)
+        studies.focus()
+        await until(pilot, lambda: "a: its agreement" in studies.next_words())
+        await pilot.press("a")
+        await until(pilot, lambda: app.current_mode == "agreement")
+        assert app.read == second
+        for key, room in (("f7", "adjudicate"), ("f8", "raters"), ("f6", "agreement")):
+            await pilot.press(key)
+            await until(pilot, lambda room=room: app.current_mode == room)
+            assert app.reads[room] == second.name  # type: ignore[index]
+
+
+async def test_enter_on_a_study_with_nothing_to_answer_shows_its_agreement(full: Store, until: Until) -> None:
+    frozen(full, [unit("u1")], raters=("R2",))
+    app = LabApp(full, Settings(person="D1"))
+    async with app.run_test(size=(120, 40)) as pilot:
+        studies = app.screen.query_one(Studies)
+        await until(pilot, lambda: studies.count == 1)
+        studies.focus()
+        await until(pilot, lambda: studies.next_words().startswith("Enter: its agreement"))
+        await pilot.press("enter")
+        await until(pilot, lambda: app.current_mode == "agreement")
+
+
+async def test_a_rater_has_no_key_for_agreement(full: Store, until: Until) -> None:
+    frozen(full, [unit("u1")])
+    app = LabApp(full, Settings(person="R1", seat="rater"))
+    async with app.run_test(size=(120, 40)) as pilot:
+        studies = app.screen.query_one(Studies)
+        await until(pilot, lambda: studies.count == 1)
+        assert "agreement" not in studies.next_words().lower()
+        await pilot.press("a", "f6")
+        await pilot.pause()
+        assert app.current_mode == "home"
+        assert not any("agreement" in one.binding.action for one in app.screen.active_bindings.values() if one.enabled)
