@@ -20,7 +20,7 @@ PACKAGES = ("lab", "screens", "annotators", "simulators", "store")
 FILES = sorted(path for package in PACKAGES for path in (ROOT / package).rglob("*.py"))
 
 LAYERS: list[tuple[str, ...]] = [
-    ("lab.errors", "lab.plain", "lab.rounded", "lab.sheet_words", "lab.stamp"),
+    ("lab.drawing", "lab.errors", "lab.plain", "lab.rounded", "lab.sheet_words", "lab.stamp"),
     ("lab.wire",),
     ("lab.uitree",),
     ("lab.task",),
