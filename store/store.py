@@ -18,7 +18,9 @@ from lab.records import Blob, Imported, Kin, Summary, Verdict
 from lab.trace import VERSION, AnyEvent, Ended, Started, Trace, fold
 from lab.wire import decode, escape_surrogates, unescape_surrogates
 from store import derived, rows
+from store.adjudicating import Adjudicating
 from store.cases import Cases
+from store.columns import Heads
 from store.connect import connect, named, prepare, told
 from store.designs import Designs
 from store.erasing import Erasing
@@ -52,7 +54,7 @@ _RUNS = {
 }
 
 
-class Store(Cases, Designs, Reviews, Links, Tabling, Studies, Labels, Kits, Erasing):
+class Store(Cases, Heads, Designs, Reviews, Links, Tabling, Studies, Labels, Adjudicating, Kits, Erasing):
     """A hitlab file. Every verb is safe on any thread; what a writing verb returned from is on the disk."""
 
     def __init__(self, path: Path, *, readonly: bool = False) -> None:
