@@ -66,6 +66,15 @@ class Eraser:
             rows += self.db.execute("DELETE FROM link WHERE sha256 = ?", (sha256,)).rowcount
         return Destroyed(rows, len(gone), size)
 
+    def erase_unit(self, study: str, version: int, unit: str) -> int:
+        """Takes a unit of a study out, with all that was said of it; gives how many labels went."""
+        of = (study, version, unit)
+        labels = self.db.execute("DELETE FROM label WHERE study = ? AND version = ? AND unit = ?", of).rowcount
+        for table in ("assignment", "act"):
+            self.db.execute(f"DELETE FROM {table} WHERE study = ? AND version = ? AND unit = ?", of)
+        self.db.execute("DELETE FROM unit WHERE study = ? AND version = ? AND id = ?", of)
+        return labels
+
     def bury(self, stone: Tombstone) -> None:
         """Remembers that a run was erased: it is not taken in again, nor is what it stood in the place of."""
         earlier = self.db.execute("SELECT body FROM tombstone WHERE replaced_by = ?", (stone.trace,)).fetchall()
@@ -104,11 +113,8 @@ class Erasing:
         """
         with told(self.path):
             self._connection().execute("PRAGMA secure_delete = ON")
-        with self._writing() as db:
-            for name in triggers(APPEND_ONLY):
-                db.execute(f"DROP TRIGGER IF EXISTS {name}")
-            yield Eraser(db)
-            guard(db)
+        with self._writing() as db, lifted(db) as eraser:
+            yield eraser
 
     def wipe(self) -> None:
         """Rewrites the file, so that what was erased is nowhere in it; waits for those who read meanwhile.
@@ -147,6 +153,15 @@ class Erasing:
     def users(self, sha256: str) -> list[str]:
         """The runs that refer to a picture or a phone state."""
         return [id for (id,) in self._read("SELECT trace FROM use WHERE sha256 = ? ORDER BY trace", sha256)]
+
+
+@contextmanager
+def lifted(db: sqlite3.Connection) -> Iterator[Eraser]:
+    """Rows may go within, in the caller's transaction: the triggers are lifted, and back at the end."""
+    for name in triggers(APPEND_ONLY):
+        db.execute(f"DROP TRIGGER IF EXISTS {name}")
+    yield Eraser(db)
+    guard(db)
 
 
 def _stone(body: str) -> Tombstone:

@@ -9,6 +9,8 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from lab.errors import LabError
 from lab.label import Act
 from lab.study import VERSION, Assignment, Progress, Study, StudyLine, Unit, sample_sha
@@ -258,6 +260,23 @@ def insert_assignments(
             )  # fmt: skip
 
     return db.executemany(_ASSIGNMENT, rows()).rowcount
+
+
+def placed(db: sqlite3.Connection, study: Study, rater: str, dealt: Iterable[Assignment]) -> Iterator[Assignment]:
+    """Those of a person that are not dealt here yet; behind all others, where their places are taken."""
+    sql = "SELECT position, unit, run FROM assignment WHERE study = ? AND version = ? AND rater = ?"
+    here = db.execute(sql, (*key_of(study), storable(rater))).fetchall()
+    places = {position for position, _, _ in here}
+    there = {(unit, run) for _, unit, run in here}
+    last = max(places, default=-1)
+    for one in dealt:
+        if (storable(one.unit), one.run) in there:
+            continue
+        position = one.position if one.position not in places else last + 1
+        last = max(last, position)
+        places.add(position)
+        there.add((storable(one.unit), one.run))
+        yield msgspec.structs.replace(one, position=position)
 
 
 def _study(body: str) -> Study:

@@ -11,8 +11,6 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from msgspec.structs import replace
-
 from lab.errors import LabError
 from lab.label import Act, Label
 from lab.labels import Sheet
@@ -24,7 +22,7 @@ from lab.wire import decode, encode, storable
 from store import rows
 from store.kits import digest, own
 from store.labels import insert_act, insert_label
-from store.studies import insert_assignments
+from store.studies import insert_assignments, placed
 
 if TYPE_CHECKING:
     from store.store import Store
@@ -60,24 +58,38 @@ def take_kit(store: Store, path: Path) -> Taken:
     Raises `LabError` where it is no kit, or was changed, or of another version of the study, where its rater has
     withdrawn, or anything in it is not its rater's or is refused by the rules.
     """
+    read = _read_kit(store, path)
+    with store._writing() as db:
+        return _take(store, db, read, f"kit {path}")
+
+
+def kit_in(store: Store, db: sqlite3.Connection, path: Path) -> Taken:
+    """The same within the caller's transaction, of which a refusal is the end."""
+    return _take(store, db, _read_kit(store, path), f"kit {path}")
+
+
+def _read_kit(store: Store, path: Path) -> tuple[Kit, Study, _Said]:
     from store.store import Store
 
+    what = f"kit {path}"
     with Store.open(path, readonly=True) as other:
-        what = f"kit {path}"
         kit = _kit(store, other, what)
         study = _study(store, kit, what)
-        said = _said(other, kit, study, what)
-    with store._writing() as db:
-        if store.withdrew(kit.rater):
-            raise LabError(what, f"{kit.rater} has withdrawn; nothing of theirs is taken in.")
-        said = _left_in(store, study, said)
-        known = _known(db, said, what)
-        _check_not_after_leaving(store, study, kit, said, known, what)
-        _check_sheets(store, study, kit, said, known, what)
-        taken = _insert(db, study, kit, said, known, what)
-        if store.locked(study) and taken.labels + taken.acts + taken.dealt + taken.runs:
-            raise LabError(what, f"study {study.name} is locked here; nothing in it changes any more.")
-        return taken._replace(clashes=tuple(_clashes(store, study, kit, said)))
+        return kit, study, _said(other, kit, study, what)
+
+
+def _take(store: Store, db: sqlite3.Connection, read: tuple[Kit, Study, _Said], what: str) -> Taken:
+    kit, study, said = read
+    if store.withdrew(kit.rater):
+        raise LabError(what, f"{kit.rater} has withdrawn; nothing of theirs is taken in.")
+    said = _left_in(store, study, said)
+    known = _known(db, said, what)
+    _check_not_after_leaving(store, study, kit, said, known, what)
+    _check_sheets(store, study, kit, said, known, what)
+    taken = _insert(db, study, kit, said, known, what)
+    if store.locked(study) and taken.labels + taken.acts + taken.dealt + taken.runs:
+        raise LabError(what, f"study {study.name} is locked here; nothing in it changes any more.")
+    return taken._replace(clashes=tuple(_clashes(store, study, kit, said)))
 
 
 # -- is it one, and of this study? -----------------------------------------------------------------------------
@@ -272,16 +284,9 @@ def _insert(db: sqlite3.Connection, study: Study, kit: Kit, said: _Said, known: 
 
 def _dealt_again(db: sqlite3.Connection, study: Study, kit: Kit, said: _Said) -> Iterator[Assignment]:
     """Plays that were dealt once more in the kit; behind all others, where their places are taken here."""
-    sql = "SELECT position, unit, run FROM assignment WHERE study = ? AND version = ? AND rater = ?"
-    here = db.execute(sql, (storable(study.id), study.version, storable(kit.rater))).fetchall()
-    places = {position for position, _, _ in here}
-    units = {unit for _, unit, _ in here}
-    there = {(unit, run) for _, unit, run in here}
-    for one in said.dealt:
-        if one.unit in units and (one.unit, one.run) not in there:
-            position = one.position if one.position not in places else max(places) + 1
-            places.add(position)
-            yield replace(one, position=position)
+    sql = "SELECT DISTINCT unit FROM assignment WHERE study = ? AND version = ? AND rater = ?"
+    units = {unit for (unit,) in db.execute(sql, (storable(study.id), study.version, storable(kit.rater)))}
+    return placed(db, study, kit.rater, (one for one in said.dealt if one.unit in units))
 
 
 def _insert_run(db: sqlite3.Connection, run: Imported, what: str) -> bool:

@@ -76,6 +76,13 @@ def would_erase(store: Store, code: str, by: Actor) -> Erased:
         return found[0]
 
 
+def obey(eraser: Eraser, row: Withdrawal) -> Erased:
+    """Takes a person out who has withdrawn from another file: what is here of them goes, and their row stays here."""
+    erased = _Withdrawing(eraser, row.code, row.by).taken_out(row.at)
+    insert_withdrawal(eraser.db, row)
+    return erased
+
+
 class _Withdrawing:
     """One withdrawal, within its transaction."""
 
@@ -88,6 +95,14 @@ class _Withdrawing:
         self.counts: dict[str, int] = {}
 
     def all_of_it(self) -> Erased:
+        """All that is theirs; `LabError` where there is nothing."""
+        erased = self.taken_out(now())
+        self._check_anything(erased.row)
+        insert_withdrawal(self.db, erased.row)
+        return erased
+
+    def taken_out(self, at: str) -> Erased:
+        """All that is theirs, if there is anything."""
         check_no_kit(self.db)
         runs = self._runs()
         said = self._said()
@@ -106,13 +121,10 @@ class _Withdrawing:
         counts |= {"runs": len(runs), "pictures": destroyed.blobs}
         counts["designs"] = self._designs(set(runs))
         self._sign_anew()
-        at = now()
         by = replace(self.by, name="") if self.by.id != self.code else GONE
         for run in runs:
             self.eraser.bury(Tombstone(run, "withdrawn", by, at))
         row = Withdrawal(self.code, at, by, {name: count for name, count in counts.items() if count})
-        self._check_anything(row)
-        insert_withdrawal(self.db, row)
         return Erased(row, tuple(runs), tuple(dict.fromkeys(self.eraser.outside)), destroyed.bytes)
 
     def _check_anything(self, row: Withdrawal) -> None:
@@ -157,11 +169,8 @@ class _Withdrawing:
         return found
 
     def _take_unit(self, unit: tuple[str, int, str]) -> None:
-        where = "study = ? AND version = ? AND unit = ?"
-        self.counts["labels_of_others"] += self._delete("label", where, *unit)
-        self._delete("assignment", where, *unit)
-        self._delete("act", where, *unit)
-        self.counts["units"] += self._delete("unit", "study = ? AND version = ? AND id = ?", *unit)
+        self.counts["labels_of_others"] += self.eraser.erase_unit(*unit)
+        self.counts["units"] += 1
 
     def _acts(self) -> int:
         """Their acts; those that are about a study stay, signed anew."""
