@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any, Literal
+from collections import Counter
+from collections.abc import Collection, Iterable
+from typing import Any, Literal, NamedTuple
 
 import msgspec
 
-from lab.label import Act, Missing
-from lab.labels import Spot
+from lab.label import Act, Label, Missing
+from lab.labels import Spot, current
+from lab.study import Study
 from lab.task import Actor
-from lab.wire import convert
+from lab.wire import convert, sha_of
 
+RULE = ("script", "rule")
+"""Who answers what needs no person: it is no rater."""
 Means = Literal["majority", "discussion", "adjudicator"]
 
 
@@ -64,3 +68,71 @@ def adjudicated(acts: Iterable[Act]) -> dict[tuple[str, Spot], Settled]:
         if not what.withdrawn:
             found[place] = Settled(act.unit, what, act.rater, act.at)
     return found
+
+
+# -- what was said at a place, and by how many ---------------------------------------------------------------------
+
+
+class Said(NamedTuple):
+    """What one rater says at a place; `label` is None where a flag was left down on a sheet that is handed in."""
+
+    rater: Actor
+    value: Any
+    reason_missing: Missing | None = None
+    label: Label | None = None
+    person: bool = True
+
+    @property
+    def word(self) -> tuple[str, Any]:
+        """What is counted: a reason for having no answer is something that was said, too."""
+        return ("missing", self.reason_missing) if self.reason_missing else ("value", comparable(self.value))
+
+
+def said_at(study: Study, spot: Spot, labels: Iterable[Label], handed: Collection[tuple[str, str, int]]) -> list[Said]:
+    """What stands at a place of one unit, people first, by their codes; of people only what is handed in.
+
+    `labels` are the unit's, with their history or without; `handed` are sheets (rater, unit, run) that are handed in.
+    Of repeated ratings the first counts, and what a rule gave is nobody's word.
+    """
+    field = study.protocol.field(spot.field)
+    found: dict[tuple[str, str], Said] = {}
+    for label in current(labels):
+        person = is_person(study, label.rater)
+        if label.run != 1 or (label.rater.kind, label.rater.id) == RULE:
+            continue
+        if label.rater.kind == "human" and (label.rater.id, label.unit, 1) not in handed:
+            continue
+        if (label.target, label.field) == spot:
+            said = Said(label.rater, label.value, label.reason_missing, label, person)
+            found[label.rater.kind, label.rater.id] = said
+        elif field is not None and field.kind == "flag":
+            found.setdefault((label.rater.kind, label.rater.id), Said(label.rater, False, None, None, person))
+    return sorted(found.values(), key=lambda said: (not said.person, said.rater.kind, said.rater.id))
+
+
+def is_person(study: Study, rater: Actor) -> bool:
+    """Whether a rater is one of the study's people, whatever they are made of."""
+    return rater.kind == "human" or rater.id in study.raters
+
+
+def majority_of(said: Iterable[Said]) -> Said | None:
+    """What more than half of the people say, by the first of them who says it; None where there is no such thing."""
+    people = [one for one in said if one.person]
+    counts = Counter(one.word for one in people)
+    word, count = counts.most_common(1)[0] if counts else (None, 0)
+    return next(one for one in people if one.word == word) if 2 * count > len(people) and len(people) > 1 else None
+
+
+def masks(study: Study, unit: str, raters: Iterable[Actor]) -> dict[tuple[str, str], str]:
+    """A letter for each rater (kind, id), shuffled anew in each unit by the study's seed: A, B, ... Z, A1, ..."""
+    order = sorted({(one.kind, one.id) for one in raters}, key=lambda one: sha_of([study.id, study.seed, unit, *one]))
+    return {one: chr(65 + at % 26) + (str(at // 26) if at >= 26 else "") for at, one in enumerate(order)}
+
+
+def comparable(value: Any) -> Any:
+    """A value as it is compared: 1 and 1.0 are one number, a list is its elements, true is no number."""
+    if isinstance(value, bool):
+        return ("flag", value)
+    if isinstance(value, list | tuple):
+        return tuple(map(comparable, value))
+    return float(value) if isinstance(value, int | float) else value

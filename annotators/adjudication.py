@@ -1,0 +1,263 @@
+"""What is to be settled in a study: places at which its people do not all say the same, what matters most first."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from annotators.agreement.additive import Additive
+from annotators.agreement.coefficients import krippendorff_alpha
+from annotators.agreement.fields import numbers_of, ratings_of
+from annotators.agreement.numbers import alpha_numbers
+from annotators.agreement.ratings import Numbers, Ratings
+from annotators.studied import Studied
+from lab.adjudication import Settled, comparable
+from lab.labels import Spot, laid_out
+from lab.protocol import Field
+
+Ints = npt.NDArray[np.int64]
+Said = TypeVar("Said", Ratings, Numbers)
+
+
+class Count(NamedTuple):
+    """How many people say one thing at a place: a value, or the reason why they say none."""
+
+    value: Any
+    reason: str
+    people: int
+
+
+class Dispute(NamedTuple):
+    """A place on which people differ, or that is settled.
+
+    `counts` say what they said, the most frequent first. `moves` is how far the agreement of its field (Krippendorff's
+    alpha) would move if its unit were left out, None where that is undefined.
+    """
+
+    unit: str
+    spot: Spot
+    counts: tuple[Count, ...] = ()
+    moves: float | None = None
+    settled: Settled | None = None
+
+    @property
+    def majority(self) -> Count | None:
+        """What more than half of its people say."""
+        people = sum(one.people for one in self.counts)
+        return self.counts[0] if self.counts and 2 * self.counts[0].people > people else None
+
+
+class Queue(NamedTuple):
+    """What is open, units that move the result most first, and what is settled; `waiting` counts units that are not
+    handed in by all of their raters yet, which nobody settles."""
+
+    open: list[Dispute]
+    settled: list[Dispute]
+    waiting: int = 0
+
+
+def queue(studied: Studied, *, locked: bool, gone: Collection[str] = ()) -> Queue:
+    """Every place that people answered otherwise than one another, but for words of their own (texts).
+
+    Pilot units, repeated ratings and what a rule answered never count. `gone` are people who left or withdrew: for them
+    nobody waits. Within a unit places come in reading order, optional flags after what every rater answers.
+    """
+    order = {unit.id: at for at, unit in enumerate(studied.units)}
+    waiting = set() if locked else _waiting(studied, gone)
+    found = [one for one in _differing(studied) if one.unit in order]
+    moves = _moves(studied, {one.spot.field for one in found})
+    standing = studied.settled
+    said = {(one.unit, one.spot): one for one in found}
+    places = _reading_order(studied, {one.unit for one in found} | {unit for unit, _ in standing})
+    rank: dict[str, tuple[int, float]] = {}
+    still: list[Dispute] = []
+    for one in found:
+        if one.unit in waiting or (one.unit, one.spot) in standing:
+            continue
+        moved = moves.get(one.spot.field, {}).get(one.unit)
+        still.append(one._replace(moves=moved))
+        mine = (int(_optional(studied, one.spot)), -(moved or 0.0))
+        rank[one.unit] = min(rank.get(one.unit, mine), mine)
+    still.sort(key=lambda one: (rank[one.unit], order[one.unit], places[one.unit].get(one.spot, (True, 0))))
+    done = [
+        said.get(place, Dispute(*place))._replace(settled=settled, moves=moves.get(place[1].field, {}).get(place[0]))
+        for place, settled in standing.items()
+        if place[0] in order
+    ]
+    done.sort(key=lambda one: (order[one.unit], places[one.unit].get(one.spot, (True, 0))))
+    return Queue(still, done, len({one.unit for one in found if one.unit in waiting}))
+
+
+def _waiting(studied: Studied, gone: Collection[str]) -> set[str]:
+    """Units that somebody has still to hand in."""
+    columns = studied.columns
+    left = columns.dealt[~columns.handed]
+    codes = np.array([rater.id in gone for rater in columns.raters], dtype=bool)
+    if not len(left):
+        return set()
+    left = left[~codes[left[:, 1]]]
+    return {columns.units[at] for at in np.unique(left[:, 0])}
+
+
+def _optional(studied: Studied, spot: Spot) -> bool:
+    field = studied.study.protocol.field(spot.field)
+    return field is None or not field.required
+
+
+def _reading_order(studied: Studied, units: Collection[str]) -> dict[str, dict[Spot, tuple[bool, int]]]:
+    """For these units each place with where it comes; what is optional after what is not."""
+    found: dict[str, dict[Spot, tuple[bool, int]]] = {}
+    for unit in studied.units:
+        if unit.id in units:
+            spots = [
+                (Spot(target, one.id), one)
+                for target, fields in laid_out(studied.study.protocol, unit)
+                for one in fields
+            ]
+            found[unit.id] = {spot: (not field.required, at) for at, (spot, field) in enumerate(spots)}
+    return found
+
+
+# -- where they differ -------------------------------------------------------------------------------------------
+
+
+def _differing(studied: Studied) -> list[Dispute]:
+    """Places that at least two people answered, and not all the same; a reason for no answer is an answer here.
+
+    A flag that somebody raised was left down by everybody else who rated the unit.
+    """
+    columns = studied.columns
+    if not columns.size:
+        return []
+    words = _words(columns.values)
+    down = words[next((at for at, value in enumerate(columns.values) if value is False), len(words) - 1)]
+    kept = np.isin(columns.rater, studied.people) & (columns.run == 1) & _counting(studied)[columns.unit]
+    kept &= ~np.isin(columns.field, _of_kind(studied, "text"))
+    rows = np.flatnonzero(kept)
+    if not len(rows):
+        return []
+    answered = columns.value[rows] >= 0
+    code = np.where(answered, words[np.where(answered, columns.value[rows], 0)], -2 - columns.reason[rows])
+    key = columns.unit[rows].astype(np.int64) * len(columns.targets) + columns.target[rows]
+    key = key * len(columns.fields) + columns.field[rows]
+    order = np.argsort(key, kind="stable")
+    rows, code, key = rows[order], code[order], key[order]
+    starts = np.flatnonzero(np.r_[True, key[1:] != key[:-1]])
+    least, most = np.minimum.reduceat(code, starts), np.maximum.reduceat(code, starts)
+    size = np.diff(np.r_[starts, len(rows)])
+    sheets = _sheets(columns.unit[rows], columns.rater[rows], len(columns.units))
+    flagged = np.isin(columns.field[rows[starts]], _flags(studied))
+    lacking = np.where(flagged, sheets[columns.unit[rows[starts]]] - size, 0)
+    least, most = (np.where(lacking > 0, by(one, down), one) for by, one in ((np.minimum, least), (np.maximum, most)))
+    ruled = {(unit.id, one.target, one.field) for unit in studied.units for one in unit.mechanical}
+    found = []
+    for at in np.flatnonzero(least != most):
+        mine = rows[starts[at] : starts[at] + size[at]]
+        unit, target, field = (
+            names[column[mine[0]]]
+            for names, column in (
+                (columns.units, columns.unit), (columns.targets, columns.target), (columns.fields, columns.field)
+            )
+        )  # fmt: skip
+        if (unit, target, field) not in ruled:
+            found.append(Dispute(unit, Spot(target, field), _counts(studied, mine, words, int(lacking[at]))))
+    return found
+
+
+def _counts(studied: Studied, rows: Ints, words: Ints, down: int) -> tuple[Count, ...]:
+    columns = studied.columns
+    counts: dict[tuple[int, int], int] = {}
+    for row in rows:
+        value = int(columns.value[row])
+        word = (int(words[value]), -1) if value >= 0 else (-1, int(columns.reason[row]))
+        counts[word] = counts.get(word, 0) + 1
+    if down:
+        word = next(
+            (word for word in counts if word[0] >= 0 and _value(columns.values, words, word[0]) is False), (-2, -1)
+        )
+        counts[word] = counts.get(word, 0) + down
+    found = [
+        Count(
+            False if value == -2 else _value(columns.values, words, value) if value >= 0 else None,
+            columns.reasons[reason] if reason >= 0 else "",
+            people,
+        )
+        for (value, reason), people in counts.items()
+    ]
+    return tuple(sorted(found, key=lambda one: (-one.people, one.reason, str(one.value))))
+
+
+def _value(values: Sequence[Any], words: Ints, word: int) -> Any:
+    """A value by its word: the first that is written so."""
+    return values[int(np.flatnonzero(words[: len(values)] == word)[0])]
+
+
+def _words(values: Sequence[Any]) -> Ints:
+    """A number for each value, the same for values that are the same answer (1 and 1.0); one more for a flag that is
+    down, where nobody lowered one."""
+    known: dict[Any, int] = {}
+    found = [known.setdefault(comparable(value), len(known)) for value in values]
+    return np.array([*found, known.get(comparable(False), len(known))], dtype=np.int64)
+
+
+def _counting(studied: Studied) -> npt.NDArray[np.bool_]:
+    """Which of the columns' units count: no pilot's."""
+    pilots = {unit.id for unit in studied.units if unit.pilot}
+    return np.array([unit not in pilots for unit in studied.columns.units], dtype=bool)
+
+
+def _of_kind(studied: Studied, kind: str) -> list[int]:
+    return [at for at, id in enumerate(studied.columns.fields) if (one := _field(studied, id)) and one.kind == kind]
+
+
+def _flags(studied: Studied) -> list[int]:
+    """The fields that say no where nobody touches them."""
+    fields = studied.columns.fields
+    return [at for at in _of_kind(studied, "flag") if (one := _field(studied, fields[at])) and not one.required]
+
+
+def _field(studied: Studied, id: str) -> Field | None:
+    return studied.study.protocol.field(id)
+
+
+def _sheets(unit: npt.NDArray[np.int32], rater: npt.NDArray[np.int32], units: int) -> Ints:
+    """How many people rated each unit."""
+    pairs = np.unique(unit.astype(np.int64) * (int(rater.max()) + 1) + rater)
+    return np.bincount(pairs // (int(rater.max()) + 1), minlength=units)
+
+
+# -- what moves the result ---------------------------------------------------------------------------------------
+
+
+def _moves(studied: Studied, fields: Collection[str]) -> Mapping[str, Mapping[str, float]]:
+    """By field how far its alpha would move without each unit; nothing where that is undefined."""
+    found = {}
+    for id in sorted(fields):
+        field = _field(studied, id)
+        if field is None:
+            continue
+        if field.kind in ("nominal", "ordinal", "flag"):
+            ratings, units = _by_unit(ratings_of(studied, id))
+            level = "ordinal" if field.kind == "ordinal" else "nominal"
+            found[id] = _without_each(krippendorff_alpha(ratings, level), units)
+        elif field.kind in ("interval", "step"):
+            numbers, units = _by_unit(numbers_of(studied, id))
+            found[id] = _without_each(alpha_numbers(numbers), units)
+    return found
+
+
+def _by_unit(said: Said) -> tuple[Said, tuple[str, ...]]:
+    """The same with units in place of traces as what is left out, and which these are."""
+    known: dict[str, int] = {}
+    at = np.array([known.setdefault(place.unit, len(known)) for place in said.places], dtype=np.int32)
+    return said._replace(trace=at, traces=tuple(known)), tuple(known)
+
+
+def _without_each(alpha: Additive, units: Sequence[str]) -> dict[str, float]:
+    """How far a coefficient over units moves when each is left out."""
+    whole = alpha.sums.sum(axis=0)
+    moved = np.abs(alpha.of(whole - alpha.sums) - alpha.of(whole))
+    return {unit: float(by) for unit, by in zip(units, moved, strict=True) if np.isfinite(by)}

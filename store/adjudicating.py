@@ -1,0 +1,234 @@
+"""What is settled at places of a hitlab file's studies: acts by whoever settled them, the newest of which stands."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from lab.adjudication import Adjudicated, Said, Settled, adjudicated, majority_of, said_at
+from lab.errors import LabError
+from lab.label import Act, Label
+from lab.labels import Spot, handed_in, laid_out, place_words, target_of
+from lab.protocol import Field
+from lab.rules import check_value
+from lab.stamp import now, uuid7
+from lab.study import VERSION, Assignment, Study, Unit
+from lab.task import Actor
+from lab.wire import decode, encode, storable
+from store.labels import insert_act
+from store.studies import check_no_kit, key_of
+
+
+class Ruling(NamedTuple):
+    """What is to be settled, and in which unit."""
+
+    unit: Unit
+    what: Adjudicated
+
+
+class Adjudicating:
+    """The verbs of `Store` that are about what is settled."""
+
+    path: Path
+
+    def _rows_in(self, table: str, sql: str, *values: Any) -> list[Any]:
+        raise NotImplementedError
+
+    def _writing(self) -> AbstractContextManager[sqlite3.Connection]:
+        raise NotImplementedError
+
+    def locked(self, study: Study) -> bool:
+        raise NotImplementedError
+
+    def left(self, study: Study, rater: str) -> bool:
+        raise NotImplementedError
+
+    def withdrew(self, code: str) -> bool:
+        raise NotImplementedError
+
+    def labels(self, study: Study, unit: str | None = None, rater: str | None = None) -> Iterator[Label]:
+        raise NotImplementedError
+
+    def assignments(self, study: Study, rater: str | None = None, unit: str | None = None) -> list[Assignment]:
+        raise NotImplementedError
+
+    # Writing
+
+    def settle(self, study: Study, unit: Unit, what: Adjudicated, by: Actor) -> Settled:
+        """Keeps what is right at a place, durable on return; what stood there as settled is superseded.
+
+        `study` and `unit` are as they were read from this file. Raises `LabError` where the file is a kit, the one who
+        settles rated the unit or has withdrawn, somebody has not handed it in yet, a reason is missing, or the value,
+        the majority or the discussion is not as it is told.
+        """
+        return self.settle_each(study, [Ruling(unit, what)], by)[0]
+
+    def settle_each(self, study: Study, rulings: Sequence[Ruling], by: Actor) -> list[Settled]:
+        """Keeps several, all or none."""
+        kept: list[Settled] = []
+        with self._writing() as db:
+            check_no_kit(db)
+            standing = self.settled(study, rulings[0].unit.id if len(rulings) == 1 else None)
+            for unit, what in rulings:
+                self._check(db, study, unit, what, by, standing)
+                settled = Settled(unit.id, what, by, self._later(db, study))
+                detail = _plain(what)
+                insert_act(
+                    db,
+                    Act(uuid7(), study.id, study.version, by, "adjudicated", settled.at, unit.id, detail=detail),
+                )
+                place = (unit.id, Spot(what.target, what.field))
+                standing.pop(place, None)
+                if not what.withdrawn:
+                    standing[place] = settled
+                kept.append(settled)
+        return kept
+
+    def _later(self, db: sqlite3.Connection, study: Study) -> str:
+        """Now; or right after the newest settlement, where a clock was set back: what is settled last stands."""
+        sql = "SELECT max(at) FROM act WHERE study = ? AND version = ? AND act = 'adjudicated'"
+        last, at = db.execute(sql, key_of(study)).fetchone()[0], now()
+        if last is None or last < at:
+            return at
+        return (datetime.fromisoformat(last) + timedelta(microseconds=1)).isoformat(timespec="microseconds")
+
+    # Reading
+
+    def settled(self, study: Study, unit: str | None = None) -> dict[tuple[str, Spot], Settled]:
+        """What stands as settled, by unit and place."""
+        sql = "SELECT body FROM act WHERE study = ? AND version = ? AND act = 'adjudicated'"
+        more = " AND unit = ?" if unit is not None else ""
+        values = (*key_of(study), *(() if unit is None else (storable(unit),)))
+        found = self._rows_in("act", f"{sql}{more} ORDER BY n", *values)
+        return adjudicated(decode(body, Act, "an act in the file", newest=VERSION) for (body,) in found)
+
+    def may_settle(self, study: Study, unit: Unit, by: Actor) -> str:
+        """Why a person may not settle anything in a unit now, as a sentence; empty where they may."""
+        if self.withdrew(by.id):
+            return f"{by.id} has withdrawn."
+        labels = list(self.labels(study, unit.id))
+        if any((label.rater.kind, label.rater.id) == (by.kind, by.id) for label in labels):
+            return f"{by.id} rated it; who settles it is somebody else."
+        if self.locked(study):
+            return ""
+        dealt = self.assignments(study, unit=unit.id)
+        if any(one.rater == by.id for one in dealt):
+            return f"it is dealt to {by.id}, who is to rate it and has not."
+        handed = self.handed(study, unit.id, {one.rater for one in dealt})
+        waits = {one.rater for one in dealt if (one.rater, one.unit, one.run) not in handed}
+        waits = {code for code in waits if not self.left(study, code) and not self.withdrew(code)}
+        if waits:
+            left = f"{len(waits)} of its raters {'has' if len(waits) == 1 else 'have'} not handed it in yet"
+            return f"{left}; what is settled would come before their answers."
+        return ""
+
+    def handed(self, study: Study, unit: str, raters: Collection[str]) -> set[tuple[str, str, int]]:
+        """The sheets of a unit (rater, unit, run) that these people have handed in."""
+        sql = (
+            "SELECT body FROM act WHERE study = ? AND version = ? AND rater = ? AND act IN ('commit', 'reopen') "
+            "AND unit = ?"
+        )
+        of = key_of(study)
+        found = [
+            body for rater in raters for (body,) in self._rows_in("act", sql, *of, storable(rater), storable(unit))
+        ]
+        return set(handed_in(decode(body, Act, "an act in the file", newest=VERSION) for body in found))
+
+    def said_of(self, study: Study, unit: str, spot: Spot) -> list[Said]:
+        """What stands at a place of a unit by everybody who rated it; of people only what is handed in."""
+        labels = list(self.labels(study, unit))
+        return said_at(study, spot, labels, self.handed(study, unit, {label.rater.id for label in labels}))
+
+    # Rules
+
+    def _check(
+        self,
+        db: sqlite3.Connection,
+        study: Study,
+        unit: Unit,
+        what: Adjudicated,
+        by: Actor,
+        standing: Mapping[tuple[str, Spot], Settled],
+    ) -> None:
+        spot = Spot(what.target, what.field)
+        title = f"unit {unit.id}, {place_words(unit, spot)}"
+        sql = "SELECT 1 FROM unit WHERE study = ? AND version = ? AND id = ?"
+        if not db.execute(sql, (*key_of(study), storable(unit.id))).fetchone():
+            raise LabError(title, f"is not in study {study.name} in {self.path}.")
+        field = _field(study, unit, spot, title)
+        if why := self.may_settle(study, unit, by):
+            raise LabError(title, why)
+        if not what.reason.strip():
+            raise LabError(title, "field reason: is empty; what is settled says why.")
+        if what.minutes is not None and not 0 <= what.minutes < float("inf"):
+            raise LabError(title, f"field minutes: {what.minutes:g} is no length of time")
+        if what.withdrawn:
+            if (unit.id, spot) not in standing:
+                raise LabError(title, "is not settled; there is nothing to withdraw.")
+            return
+        _check_said(title, field, unit, what, by, self.said_of(study, unit.id, spot))
+
+
+def _field(study: Study, unit: Unit, spot: Spot, title: str) -> Field:
+    """The field that is asked at a place of a unit; what a rule answered is not settled by anybody."""
+    places = laid_out(study.protocol, unit)
+    field = next(
+        (one for target, ones in places if target == spot.target for one in ones if one.id == spot.field), None
+    )
+    if field is None:
+        known = ", ".join(dict.fromkeys(one.id for _, ones in places for one in ones))
+        targets = ", ".join(target for target, _ in places if target) or "none"
+        raise LabError(title, f"is not asked there (targets: {targets}; fields: {known})")
+    if any(Spot(one.target, one.field) == spot for one in unit.mechanical):
+        raise LabError(title, "was answered by a rule, and asked of nobody.")
+    return field
+
+
+def _check_said(title: str, field: Field, unit: Unit, what: Adjudicated, by: Actor, said: Sequence[Said]) -> None:
+    """What is settled must fit its field, and what is told of raters must be so."""
+    _check_fits(title, field, unit, what, by, what.value, what.reason_missing)
+    settled = Said(by, what.value, what.reason_missing)
+    if what.by_means == "majority":
+        most = majority_of(said)
+        if most is None or most.word != settled.word:
+            told = "there is none" if most is None else f"it is {most.reason_missing or most.value!r}"
+            raise LabError(title, f"is not what most of its raters say: {told}.")
+    if what.by_means != "discussion" and (what.moves or what.minutes is not None):
+        raise LabError(title, "field moves: only a discussion has moves and minutes.")
+    rated = {one.rater.id: one for one in said if one.person}
+    for move in what.moves:
+        if move.rater not in rated:
+            raise LabError(title, "field moves: names somebody who did not rate it.")
+        if move.was is not None and Said(by, move.was).word != _standing(rated[move.rater]).word:
+            raise LabError(title, f"field moves: {move.was!r} is not what that rater said.")
+        _check_fits(title, field, unit, what, by, move.now, None if move.now is not None else "skipped")
+    if len({move.rater for move in what.moves}) != len(what.moves):
+        raise LabError(title, "field moves: a rater moves once.")
+
+
+def _standing(one: Said) -> Said:
+    """A reason counts as a word of its own where somebody moved away from it."""
+    return Said(one.rater, one.reason_missing) if one.reason_missing else one
+
+
+def _check_fits(
+    title: str, field: Field, unit: Unit, what: Adjudicated, by: Actor, value: Any, missing: Any
+) -> None:  # fmt: skip
+    label = Label("", "", 0, unit.id, what.target, what.field, by, value, reason_missing=missing)
+    check_value(title, field, target_of(unit, what.target), label)
+
+
+def _plain(what: Adjudicated) -> dict[str, Any]:
+    """It as an act tells it; `LabError` where JSON cannot hold it."""
+    try:
+        told: dict[str, Any] = decode(encode(what), dict[str, Any], "a settlement")
+        kept: Adjudicated = decode(encode(what), Adjudicated, "a settlement")
+    except (OverflowError, RecursionError, TypeError) as error:
+        raise LabError(f"unit of {what.field}", f"field value: cannot be kept ({error}).") from error
+    if (kept.value is None) is not (what.value is None):
+        raise LabError(f"place {what.field}", f"field value: {what.value!r} cannot be kept.")
+    return told
