@@ -20,7 +20,16 @@ PACKAGES = ("lab", "screens", "annotators", "simulators", "store")
 FILES = sorted(path for package in PACKAGES for path in (ROOT / package).rglob("*.py"))
 
 LAYERS: list[tuple[str, ...]] = [
-    ("lab.drawing", "lab.errors", "lab.plain", "lab.rounded", "lab.sheet_words", "lab.stamp"),
+    (
+        "lab.clauses",
+        "lab.drawing",
+        "lab.errors",
+        "lab.plain",
+        "lab.program",
+        "lab.rounded",
+        "lab.sheet_words",
+        "lab.stamp",
+    ),
     ("lab.wire",),
     ("lab.uitree",),
     ("lab.task",),
@@ -48,7 +57,7 @@ LAYERS: list[tuple[str, ...]] = [
         "lab.hiding",
         "lab.steady",
     ),
-    ("lab.wording", "lab.recording", "lab.embedding"),
+    ("lab.wording", "lab.recording", "lab.embedding", "lab.reporting"),
     ("store", "simulators", "annotators", "lab.episode", "lab.devices", "lab.agents"),
     ("lab.spec", "lab.resuming"),
     ("lab.session",),

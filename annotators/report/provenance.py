@@ -1,0 +1,82 @@
+"""Out of what a report is made: hashes of plan, sample, questions, guideline and answers; no clock and no path."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from annotators.studied import Studied
+from lab.columns import Columns
+from lab.report import Provenance
+from lab.wire import encode
+
+
+def provenance(studied: Studied, code: str, platform: str) -> Provenance:
+    """The provenance of a report about this study, by this program on this platform."""
+    study, how = studied.study, studied.how
+    booted = how.interval == "bootstrap"
+    return Provenance(
+        study=study.id,
+        version=study.version,
+        study_sha=study.sha,
+        sample_sha=study.sample_sha,
+        protocol=study.protocol.id,
+        protocol_sha=study.protocol.sha,
+        guide_sha=study.protocol.guide_sha(study.locale),
+        locale=study.locale,
+        labels_sha=labels_sha(studied),
+        code=code,
+        platform=platform,
+        interval=how.interval,
+        level=how.level,
+        resamples=how.resamples if booted else None,
+        seed=how.seed if booted else None,
+        beside=tuple(f"{one.study.name} (answers {labels_sha(one)})" for one in studied.further.beside),
+    )
+
+
+def labels_sha(studied: Studied) -> str:
+    """A hash of all that a report reads of people and judges: the labels that stand, sheets, and what was settled.
+
+    It does not depend on the order in which rows came into a file: tables are sorted, and then the rows.
+    """
+    columns = studied.columns
+    whole = hashlib.sha256()
+    tables, rows = _settled(columns)
+    for table in tables:
+        whole.update(encode(table) + b"\n")
+    whole.update(rows)
+    dealt = sorted(
+        (columns.units[unit], encode(columns.raters[rater]).decode(), int(run), bool(handed))
+        for (unit, rater, run), handed in zip(columns.dealt.tolist(), columns.handed.tolist(), strict=True)
+    )
+    whole.update(encode([dealt, columns.open, columns.clashes]) + b"\n")
+    for unit, spot in sorted(studied.settled):
+        settled = studied.settled[unit, spot]
+        whole.update(encode([unit, settled.what, settled.by, settled.at]) + b"\n")
+    return whole.hexdigest()
+
+
+def _settled(columns: Columns) -> tuple[list[list[str]], bytes]:
+    """The tables in order, and the rows that index them as bytes, in order."""
+    named: list[tuple[Sequence[Any], Any]] = [
+        (columns.units, columns.unit), (columns.targets, columns.target), (columns.fields, columns.field),
+        (columns.raters, columns.rater), (columns.values, columns.value), (columns.reasons, columns.reason),
+        (columns.cites_said, columns.cites),
+    ]  # fmt: skip
+    tables, parts = [], []
+    for table, indices in named:
+        said = [encode(value).decode() for value in table]
+        held = sorted({said[at] for at in np.unique(indices).tolist() if at >= 0})
+        place = {text: at for at, text in enumerate(held)}
+        moved = np.array([*(place.get(text, -1) for text in said), -1], dtype=np.int64)
+        tables.append(held)
+        parts.append(moved[np.asarray(indices, dtype=np.int64)])
+    parts += [columns.run.astype(np.int64), columns.step.astype(np.int64), columns.at.astype(np.int64)]
+    order = np.lexsort(tuple(reversed(parts))) if columns.size else np.zeros(0, dtype=np.int64)
+    whole = np.stack(parts)[:, order].astype("<i8") if columns.size else np.zeros((0, 0), dtype="<i8")
+    floats = [np.where(np.isnan(one), -1.0, one)[order].astype("<f8") for one in (columns.seconds, columns.confidence)]
+    return tables, whole.tobytes() + b"".join(one.tobytes() for one in floats)

@@ -1,0 +1,140 @@
+"""Tables as lines of characters that fit a width: in one line a row, else folded, else a block for each row."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.cells import cell_len, chop_cells
+
+from lab.plain import plain
+from lab.report import Cell, Number
+from lab.reporting.words import cell_of, interval_of, value_of
+
+GAP = 2
+_LEAST = 12
+"""Least columns of a cell of words that is folded."""
+
+
+def clean(text: str) -> str:
+    """A stranger's text in one line, every character of it visible."""
+    return plain(text, lines=False)
+
+
+def folded(text: str, width: int) -> list[str]:
+    """Text in lines of at most `width` columns, broken between words where it can be."""
+    lines = [""]
+    for word in clean(text).split(" "):
+        held = f"{lines[-1]} {word}" if lines[-1] else word
+        if cell_len(held) <= width:
+            lines[-1] = held
+            continue
+        pieces = chop_cells(word, max(width, 2)) or [""]
+        lines += pieces if lines[-1] else []
+        if not lines[-1]:
+            lines[-1:] = pieces
+    return lines
+
+
+def padded(text: str, width: int, *, right: bool = False) -> str:
+    """Text filled up to so many columns."""
+    fill = " " * max(0, width - cell_len(text))
+    return fill + text if right else text + fill
+
+
+def table_lines(columns: Sequence[str], rows: Sequence[Sequence[Cell]], width: int) -> list[str]:
+    """A table's lines, none longer than `width`."""
+    for numbers in (_in_one_line, _over_its_interval):
+        found = _grid(columns, [[numbers(cell, width) for cell in row] for row in rows], rows, width)
+        if found is not None:
+            return found
+    return _blocks(columns, rows, width)
+
+
+Lines = list[str]
+
+
+def _in_one_line(cell: Cell, width: int) -> Lines:
+    return [clean(cell_of(cell))]
+
+
+def _over_its_interval(cell: Cell, width: int) -> Lines:
+    if isinstance(cell, str):
+        return [clean(cell)]
+    if cell.agreement.value is None:
+        return folded(value_of(cell), _LEAST)
+    return [clean(part) for part in (value_of(cell), interval_of(cell)) if part]
+
+
+def _grid(
+    columns: Sequence[str], cells: Sequence[Sequence[Lines]], rows: Sequence[Sequence[Cell]], width: int
+) -> list[str] | None:
+    """Rows beside their columns' names; None where they do not fit."""
+    fixed = [any(isinstance(row[at], Number) for row in rows) for at in range(len(columns))]
+    needs = [
+        max([_header(name, fixed[at]), *(cell_len(line) for row in cells for line in row[at])])
+        for at, name in enumerate(columns)
+    ]
+    widths = _widths(columns, needs, fixed, width)
+    if widths is None:
+        return None
+    out = _row([folded(name, widths[at]) for at, name in enumerate(columns)], widths, fixed, heads=True)
+    out.append("─" * (sum(widths) + GAP * (len(widths) - 1)))
+    for row in cells:
+        out += _row(
+            [lines if fixed[at] and len(lines) > 1 else [part for line in lines for part in folded(line, widths[at])]
+             for at, lines in enumerate(row)],
+            widths, fixed,
+        )  # fmt: skip
+    return out
+
+
+def _header(name: str, fixed: bool) -> int:
+    """Columns of a column's name; over numbers it is folded at its blanks."""
+    return max(map(cell_len, clean(name).split(" "))) if fixed else cell_len(clean(name))
+
+
+def _widths(columns: Sequence[str], needs: Sequence[int], fixed: Sequence[bool], width: int) -> list[int] | None:
+    """Columns of each cell: numbers get all they need, words share what is left; None where that is too little."""
+    rest = width - GAP * (len(needs) - 1) - sum(need for need, holds in zip(needs, fixed, strict=True) if holds)
+    words = [at for at, holds in enumerate(fixed) if not holds]
+    widths = list(needs)
+    if sum(needs[at] for at in words) <= rest:
+        return widths
+    for at in words:
+        widths[at] = min(needs[at], _LEAST)
+    left = rest - sum(widths[at] for at in words)
+    if left < 0:
+        return None
+    while left > 0:
+        tight = [at for at in words if widths[at] < needs[at]]
+        if not tight:
+            break
+        at = min(tight, key=lambda at: (widths[at], at))
+        widths[at] += 1
+        left -= 1
+    return widths
+
+
+def _row(cells: Sequence[Lines], widths: Sequence[int], right: Sequence[bool], *, heads: bool = False) -> list[str]:
+    high = max(len(lines) for lines in cells)
+    out = []
+    for line in range(high):
+        parts = []
+        for at, lines in enumerate(cells):
+            place = line - (high - len(lines)) if heads else line
+            text = lines[place] if 0 <= place < len(lines) else ""
+            parts.append(padded(text, widths[at], right=right[at]))
+        out.append((" " * GAP).join(parts).rstrip())
+    return out
+
+
+def _blocks(columns: Sequence[str], rows: Sequence[Sequence[Cell]], width: int) -> list[str]:
+    """Each row as a block of its own: what it is of, then a line for each column."""
+    out: list[str] = []
+    for row in rows:
+        out += folded(cell_of(row[0]), width)
+        for name, cell in zip(columns[1:], row[1:], strict=True):
+            said = cell_of(cell)
+            if said:
+                out += [f"    {line}" for line in folded(f"{name}: {said}", width - 4)]
+    return out
