@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
+import numpy as np
+import numpy.typing as npt
+
 from annotators.agreement.ratings import Floats
+
+NOTHING = 1e-12
+"""A difference of shares below this is none: sums of thirds never come out even."""
 
 
 class Additive(NamedTuple):
@@ -13,7 +19,7 @@ class Additive(NamedTuple):
 
     `why` says of the sums of all why there is no value. `most` is the largest value it can have where it is bounded
     above (1 for every kappa, alpha and share): intervals are made on the log of its distance from there, in its own
-    unit where it has no such bound.
+    unit where it has no such bound. `least` is the smallest: no interval reaches below it. `places` count in it.
     """
 
     name: str
@@ -21,6 +27,8 @@ class Additive(NamedTuple):
     of: Callable[[Floats], Floats]
     why: Callable[[Floats], str]
     most: float | None = 1.0
+    least: float | None = None
+    places: int = 0
 
 
 class Estimate(NamedTuple):
@@ -35,3 +43,34 @@ class Estimate(NamedTuple):
     high: float | None = None
     no_interval: str = ""
     standard_error: float | None = None
+
+
+def over_traces(columns: Floats, trace: npt.NDArray[np.int32], traces: int) -> Floats:
+    """(places x p) added up by the trace of each place, in the order of places: (traces x p)."""
+    out = np.zeros((traces, columns.shape[1]))
+    for at in range(columns.shape[1]):
+        out[:, at] = np.bincount(trace, weights=columns[:, at], minlength=traces)
+    return out
+
+
+def ratio(above: Floats, below: Floats, least: float = 0.0) -> Floats:
+    """One over the other, nan where what is below is not more than `least`."""
+    there = below > least
+    out = np.full(np.broadcast(above, below).shape, np.nan)
+    np.divide(above, below, out=out, where=there)
+    return out
+
+
+def undefined(name: str, traces: int, why: str, most: float | None = 1.0, least: float | None = None) -> Additive:
+    """A statistic that has no value for a reason that no resample changes."""
+
+    def nowhere(sums: Floats) -> Floats:
+        return np.full(sums.shape[:-1], np.nan)
+
+    return Additive(name, np.zeros((traces, 1)), nowhere, lambda sums: why, most, least)
+
+
+def value_of(one: Additive) -> float | None:
+    """The value over all traces; None where it is undefined."""
+    value = float(one.of(one.sums.sum(axis=0)))
+    return value if np.isfinite(value) else None

@@ -1,66 +1,202 @@
-"""Coefficients of agreement over categories, each as sums that add over traces."""
+"""Coefficients of agreement over categories, each as sums that add over traces.
+
+Missing answers are taken as Gwet takes them (Handbook of Inter-Rater Reliability): what is observed comes from places
+that two raters or more rated, margins from every place that anybody rated, each place with the same weight. Cohen's and
+Scott's, of two raters, are over places that both rated. Krippendorff's alpha is in `alpha`.
+"""
 
 from __future__ import annotations
 
-from annotators.agreement.additive import Additive
+from collections.abc import Callable
+from itertools import combinations
+
+import numpy as np
+
+from annotators.agreement.additive import NOTHING, Additive, ratio, undefined
+from annotators.agreement.alpha import krippendorff_alpha
+from annotators.agreement.counts import NO_PAIR, ONE_CATEGORY, agreeing, both, counts, over, summed, too_few
 from annotators.agreement.ratings import Floats, Ratings
+from annotators.agreement.weights import form, identity, linear, quadratic
+
+__all__ = [
+    "brennan_prediger", "cohen_kappa", "conger_kappa", "fleiss_kappa", "gwet_ac", "krippendorff_alpha", "light_kappa",
+    "linear", "percent", "percent_exact", "quadratic", "scott_pi",
+]  # fmt: skip
+
+MOST_PAIRED = 20
+"""Most raters of whom every two are compared for Light's kappa: sums for each pair are kept."""
 
 
 def percent(ratings: Ratings) -> Additive:
     """Mean pairwise agreement over places that at least two raters rated."""
-    raise NotImplementedError
+    return _share("percent", ratings, agreeing(counts(ratings)))
 
 
 def percent_exact(ratings: Ratings) -> Additive:
     """The share of places (two raters or more) at which all said the same."""
-    raise NotImplementedError
+    counted = counts(ratings)
+    return _share("percent_exact", ratings, (counted.max(axis=1, initial=0) == counted.sum(axis=1)).astype(np.float64))
+
+
+def _share(name: str, ratings: Ratings, agreed: Floats) -> Additive:
+    rated = (ratings.codes >= 0).sum(axis=1) >= 2
+    sums = summed(ratings, np.column_stack((agreed * rated, rated)))
+    why = too_few(ratings)
+    return Additive(
+        name, sums, lambda sums: ratio(sums[..., 0], sums[..., 1]), lambda sums: why, least=0.0, places=int(rated.sum())
+    )
+
+
+def _corrected(observed: Floats, expected: Floats) -> Floats:
+    """What is observed beyond chance, of what could be; nan where chance leaves nothing."""
+    return ratio(observed - expected, 1 - expected, NOTHING)
 
 
 def cohen_kappa(ratings: Ratings, weights: Floats | None = None) -> Additive:
     """Cohen's kappa of exactly two raters, over places that both rated.
 
-    `weights` (q x q) are of agreement: 1 is all.
+    `weights` (q x q) are of agreement: 1 is all. Sums: agreement, places, both margins.
     """
-    raise NotImplementedError
+    kept = _two(ratings)
+    if isinstance(kept, str):
+        return undefined("cohen_kappa", len(ratings.traces), kept, least=-1.0)
+    q = len(ratings.categories)
+    w = identity(q) if weights is None else weights
+    one, other = kept.codes[:, 0], kept.codes[:, 1]
+    said = np.eye(q)
+    sums = summed(kept, np.column_stack((w[one, other], np.ones(len(one)), said[one], said[other])))
+
+    def of(sums: Floats) -> Floats:
+        places = sums[..., 1]
+        expected = ratio(form(sums[..., 2 : 2 + q], w, sums[..., 2 + q :]), places * places)
+        return _corrected(ratio(sums[..., 0], places), expected)
+
+    return Additive("cohen_kappa", sums, of, lambda sums: ONE_CATEGORY, least=-1.0, places=len(one))
 
 
 def scott_pi(ratings: Ratings, weights: Floats | None = None) -> Additive:
-    raise NotImplementedError
+    """Scott's pi of exactly two raters, over places that both rated."""
+    kept = _two(ratings)
+    if isinstance(kept, str):
+        return undefined("scott_pi", len(ratings.traces), kept, least=-1.0)
+    return fleiss_kappa(kept, weights)._replace(name="scott_pi")
+
+
+def _two(ratings: Ratings) -> Ratings | str:
+    """The places that both raters rated, or why there is none."""
+    if len(ratings.raters) > 2:
+        raise ValueError(f"{ratings.field}: two raters are compared, not {len(ratings.raters)}")
+    return too_few(ratings) or over(ratings, both(ratings))
 
 
 def fleiss_kappa(ratings: Ratings, weights: Floats | None = None) -> Additive:
     """Fleiss' kappa; with missing answers as Gwet generalises it."""
-    raise NotImplementedError
-
-
-def conger_kappa(ratings: Ratings, weights: Floats | None = None) -> Additive:
-    raise NotImplementedError
-
-
-def light_kappa(ratings: Ratings) -> Additive:
-    """The mean of all pairs' Cohen's kappas."""
-    raise NotImplementedError
+    q = len(ratings.categories)
+    w = identity(q) if weights is None else weights
+    return _by_margin("fleiss_kappa", ratings, weights, lambda share: form(share, w, share))
 
 
 def brennan_prediger(ratings: Ratings, weights: Floats | None = None) -> Additive:
-    raise NotImplementedError
-
-
-def krippendorff_alpha(ratings: Ratings, level: str = "nominal") -> Additive:
-    """Alpha; `level` nominal, ordinal, interval or ratio (the latter two by `ratings.scores`)."""
-    raise NotImplementedError
+    """Brennan and Prediger's: chance is all declared categories alike."""
+    q = len(ratings.categories)
+    w = identity(q) if weights is None else weights
+    chance = float(w.sum()) / (q * q) if q else 1.0
+    return _by_margin("brennan_prediger", ratings, weights, lambda share: np.full(share.shape[:-1], chance))
 
 
 def gwet_ac(ratings: Ratings, weights: Floats | None = None) -> Additive:
-    """AC1; AC2 with weights."""
-    raise NotImplementedError
+    """AC1; AC2 with weights. Chance depends on how many categories are declared."""
+    q = len(ratings.categories)
+    all_weights = float(q if weights is None else weights.sum())
+    if q < 2:
+        return undefined("gwet_ac", len(ratings.traces), too_few(ratings) or ONE_CATEGORY, least=-1.0)
+    times = all_weights / (q * (q - 1))
+    return _by_margin("gwet_ac", ratings, weights, lambda share: times * (share * (1 - share)).sum(axis=-1))
 
 
-def linear(q: int) -> Floats:
-    """Weights 1 - |i - j| / (q - 1)."""
-    raise NotImplementedError
+def _by_margin(name: str, ratings: Ratings, weights: Floats | None, chance: Callable[[Floats], Floats]) -> Additive:
+    """What is corrected by a chance that the margin of all raters together gives.
+
+    Sums: agreement and how many places two rated, then for each category the shares of raters who said it.
+    """
+    why = too_few(ratings)
+    counted = counts(ratings)
+    raters = counted.sum(axis=1)
+    rated = raters >= 2
+    shares = counted / np.maximum(raters, 1)[:, None]
+    sums = summed(ratings, np.column_stack((agreeing(counted, weights), rated, shares)))
+
+    def of(sums: Floats) -> Floats:
+        margin = sums[..., 2:]
+        expected = chance(ratio(margin, margin.sum(axis=-1, keepdims=True)))
+        return _corrected(ratio(sums[..., 0], sums[..., 1]), expected)
+
+    return Additive(name, sums, of, lambda sums: why or ONE_CATEGORY, least=-1.0, places=int(rated.sum()))
 
 
-def quadratic(q: int) -> Floats:
-    """Weights 1 - ((i - j) / (q - 1))^2."""
-    raise NotImplementedError
+def conger_kappa(ratings: Ratings, weights: Floats | None = None) -> Additive:
+    """Conger's kappa: chance is the mean over each two raters' own margins. A rater without answers is not counted.
+
+    Sums: agreement and how many places two rated, then for each rater how often each category was said.
+    """
+    why = too_few(ratings)
+    q, r = len(ratings.categories), len(ratings.raters)
+    w = identity(q) if weights is None else weights
+    counted = counts(ratings)
+    rated = counted.sum(axis=1) >= 2
+    said = np.stack([summed(ratings, _said(ratings, at)) for at in range(r)], axis=1) if r else np.zeros((1, 0, q))
+    first = summed(ratings, np.column_stack((agreeing(counted, weights), rated)))
+    sums = np.concatenate((first, said.reshape(len(ratings.traces), r * q)), axis=1)
+
+    def of(sums: Floats) -> Floats:
+        margins = sums[..., 2:].reshape(*sums.shape[:-1], r, q)
+        all = margins.sum(axis=-1, keepdims=True)
+        shares = np.where(all > 0, ratio(margins, all), 0.0)
+        there = (all[..., 0] > 0).sum(axis=-1)
+        together = shares.sum(axis=-2)
+        apart = form(together, w, together) - form(shares, w, shares).sum(axis=-1)
+        return _corrected(ratio(sums[..., 0], sums[..., 1]), ratio(apart, there * (there - 1.0)))
+
+    return Additive("conger_kappa", sums, of, lambda sums: why or ONE_CATEGORY, least=-1.0, places=int(rated.sum()))
+
+
+def _said(ratings: Ratings, rater: int) -> Floats:
+    """(places x q): 1 where the rater said it."""
+    column = ratings.codes[:, rater]
+    return np.asarray(column[:, None] == np.arange(len(ratings.categories)), dtype=np.float64)
+
+
+def light_kappa(ratings: Ratings) -> Additive:
+    """The mean of all pairs' Cohen's kappas.
+
+    Pairs that share no place are left out; where one that does has no kappa there is no mean of them either.
+    """
+    why = too_few(ratings)
+    if not why and len(ratings.raters) > MOST_PAIRED:
+        why = f"more than {MOST_PAIRED} raters"
+    if why:
+        return undefined("light_kappa", len(ratings.traces), why, least=-1.0)
+    pairs: list[Additive] = []
+    names: list[str] = []
+    for one, other in combinations(range(len(ratings.raters)), 2):
+        pair = cohen_kappa(ratings._replace(codes=ratings.codes[:, [one, other]], raters=_names(ratings, one, other)))
+        if pair.places:
+            pairs.append(pair)
+            names.append(" and ".join(_names(ratings, one, other)))
+    width = pairs[0].sums.shape[1]
+
+    def each(sums: Floats) -> Floats:
+        return np.stack([pair.of(sums[..., at * width : (at + 1) * width]) for at, pair in enumerate(pairs)], axis=-1)
+
+    def undefined_for(sums: Floats) -> str:
+        none = [name for name, kappa in zip(names, each(sums), strict=True) if not np.isfinite(kappa)]
+        return f"{ONE_CATEGORY} ({'; '.join(none)})" if none else NO_PAIR
+
+    return Additive(
+        "light_kappa", np.concatenate([pair.sums for pair in pairs], axis=1), lambda sums: each(sums).mean(axis=-1),
+        undefined_for, least=-1.0, places=int(((ratings.codes >= 0).sum(axis=1) >= 2).sum()),
+    )  # fmt: skip
+
+
+def _names(ratings: Ratings, one: int, other: int) -> tuple[str, str]:
+    return ratings.raters[one], ratings.raters[other]

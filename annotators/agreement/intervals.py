@@ -2,30 +2,141 @@
 
 from __future__ import annotations
 
-from annotators.agreement.additive import Additive, Estimate
+from collections.abc import Callable
+from math import log, sqrt
+
+import numpy as np
+
+from annotators.agreement.additive import Additive, Estimate, value_of
+from annotators.agreement.ratings import Floats
+from annotators.agreement.student import binomial_two_sided, t_quantile, wilson
 from lab.agreement import How
+
+__all__ = ["binomial_two_sided", "difference", "estimate", "t_quantile", "wilson"]
+
+LEAST_TRACES = 3
+"""With fewer there is no interval worth printing."""
+
+FEW_TRACES = "too few runs"
+SAME_IN_ALL = "no run differs from the rest"
+AT_MOST = "it is the largest it can be"
+
+_CELLS = 8_000_000
+"""Most cells of one table of resamples by traces: 64 MB."""
 
 
 def estimate(one: Additive, how: How) -> Estimate:
     """A coefficient with its interval over traces; undefined values and intervals say why."""
-    raise NotImplementedError
+    value = value_of(one)
+    if value is None:
+        return Estimate(None, one.why(one.sums.sum(axis=0)))
+    sums = _there(one.sums)
+    without = _without(one.of, sums)
+    error = _spread(without)
+    why = _none(value, one.most, len(sums), without)
+    if why:
+        return Estimate(value, no_interval=why, standard_error=error)
+    if how.interval == "bootstrap":
+        low, high, why = _bootstrapped(one, sums, how)
+    else:
+        low, high, why = _jackknifed(value, without, one.most, how.level)
+    if why:
+        return Estimate(value, no_interval=why, standard_error=error)
+    return Estimate(value, "", _inside(low, one), _inside(high, one), "", error)
+
+
+def _there(sums: Floats) -> Floats:
+    """The traces that add anything."""
+    return np.asarray(sums[(sums != 0).any(axis=1)])
+
+
+def _without(of: Callable[[Floats], Floats], sums: Floats) -> Floats:
+    """(traces): the value without each."""
+    all = sums.sum(axis=0)
+    step = max(1, _CELLS // max(1, sums.shape[1]))
+    return np.concatenate([of(all - sums[at : at + step]) for at in range(0, len(sums), step)])
+
+
+def _spread(without: Floats) -> float | None:
+    """The jackknife's standard error; None where one value is undefined."""
+    n = len(without)
+    if n < 2 or not np.isfinite(without).all():
+        return None
+    return sqrt((n - 1) / n * float(((without - without.mean()) ** 2).sum()))
+
+
+def _none(value: float, most: float | None, traces: int, without: Floats) -> str:
+    """Why there is no interval; empty where there is one."""
+    if traces < LEAST_TRACES:
+        return FEW_TRACES
+    if most is not None and value >= most - 1e-12:
+        return AT_MOST
+    if not np.isfinite(without).all():
+        return "undefined without one of the runs"
+    if float(np.ptp(without)) <= 1e-12 * max(1.0, abs(value)):
+        return SAME_IN_ALL
+    if most is not None and (without >= most - 1e-12).any():
+        return "the largest it can be without one of the runs"
+    return ""
+
+
+def _jackknifed(value: float, without: Floats, most: float | None, level: float) -> tuple[float, float, str]:
+    t = t_quantile((1 + level) / 2, len(without) - 1)
+    if most is None:
+        half = t * (_spread(without) or 0.0)
+        return value - half, value + half, ""
+    middle = log(most - value)
+    half = t * (_spread(np.log(most - without)) or 0.0)
+    return most - float(np.exp(middle + half)), most - float(np.exp(middle - half)), ""
+
+
+def _bootstrapped(one: Additive, sums: Floats, how: How) -> tuple[float, float, str]:
+    values = resampled(one, sums, how)
+    bad = int((~np.isfinite(values)).sum())
+    if bad:
+        return 0.0, 0.0, f"undefined in {bad:,} of {how.resamples:,} resamples"
+    low, high = np.quantile(values, [(1 - how.level) / 2, (1 + how.level) / 2])
+    return float(low), float(high), ""
+
+
+def resampled(one: Additive, sums: Floats, how: How) -> Floats:
+    """(resamples): the value of each; the numbers of `draws`."""
+    traces = len(sums)
+    step = max(1, _CELLS // max(1, traces, sums.shape[1]))
+    bits = np.random.PCG64(how.seed)
+    found = [
+        one.of(draws(bits, min(step, how.resamples - start), traces) @ sums) for start in range(0, how.resamples, step)
+    ]
+    return np.concatenate(found)
+
+
+def draws(bits: np.random.PCG64, resamples: int, traces: int) -> Floats:
+    """(resamples x traces): how often each trace is drawn; from the raw stream, which no version of numpy changes."""
+    raw = bits.random_raw(resamples * traces)
+    drawn = ((raw >> np.uint64(11)).astype(np.float64) * 2.0**-53 * traces).astype(np.int64)
+    rows = np.repeat(np.arange(resamples) * traces, traces)
+    return np.bincount(drawn + rows, minlength=resamples * traces).reshape(resamples, traces).astype(np.float64)
 
 
 def difference(one: Additive, other: Additive, how: How) -> Estimate:
     """`one` minus `other`, both over the same traces in the same order."""
-    raise NotImplementedError
+    if len(one.sums) != len(other.sums):
+        raise ValueError(f"{one.name} and {other.name} are not over the same traces")
+    for each in (one, other):
+        if value_of(each) is None:
+            return Estimate(None, each.why(each.sums.sum(axis=0)))
+    width = one.sums.shape[1]
+    together = Additive(
+        f"{one.name} - {other.name}",
+        np.concatenate((one.sums, other.sums), axis=1),
+        lambda sums: one.of(sums[..., :width]) - other.of(sums[..., width:]),
+        lambda sums: "",
+        None,
+    )
+    return estimate(together, how)
 
 
-def wilson(right: int, of: int, level: float = 0.95) -> tuple[float, float]:
-    """Wilson's interval of a share, for counts that are not clustered."""
-    raise NotImplementedError
-
-
-def binomial_two_sided(right: int, of: int, share: float = 0.5) -> float:
-    """The exact two-sided binomial p value (sum of all outcomes that are no likelier)."""
-    raise NotImplementedError
-
-
-def t_quantile(share: float, freedom: int) -> float:
-    """Student's t; numpy alone, to 1e-10."""
-    raise NotImplementedError
+def _inside(value: float, one: Additive) -> float:
+    """No interval reaches beyond what a value can be."""
+    value = value if one.least is None else max(one.least, value)
+    return value if one.most is None else min(one.most, value)

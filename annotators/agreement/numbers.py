@@ -1,48 +1,107 @@
-"""Agreement of answers that are numbers: ICC, correlation, error; each as sums that add over traces."""
+"""Agreement of answers that are numbers: correlation and error, each as sums that add over traces.
+
+ICC is in `icc`, alpha in `alpha`.
+"""
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Callable
 
-from annotators.agreement.additive import Additive
+import numpy as np
+import numpy.typing as npt
+
+from annotators.agreement.additive import NOTHING, Additive, over_traces, ratio, undefined
+from annotators.agreement.alpha import alpha_numbers
+from annotators.agreement.counts import NO_ANSWERS
+from annotators.agreement.icc import Icc, icc, icc_a1_interval
+from annotators.agreement.ranks import joint, spearman_of
 from annotators.agreement.ratings import Floats, Numbers
+from annotators.agreement.spread import NO_SPREAD, centred, too_few_numbers
 
-Icc = Literal["1", "A,1", "C,1", "1,k", "A,k", "C,k"]
+__all__ = [
+    "Icc", "alpha_numbers", "icc", "icc_a1_interval", "mae", "mean", "mse", "pearson", "spearman", "within",
+]  # fmt: skip
+
+_SLACK = 1e-9
+"""How far beyond a band a difference of decimal numbers may seem to lie: .45 - .4 is more than .05 in a machine."""
 
 
-def icc(numbers: Numbers, form: Icc) -> Additive:
-    """McGraw and Wong's intraclass correlation over places that all raters rated (form 1: as many as there are)."""
-    raise NotImplementedError
-
-
-def alpha_numbers(numbers: Numbers, level: Literal["interval", "ratio"] = "interval") -> Additive:
-    """Krippendorff's alpha of numbers that are no declared categories."""
-    raise NotImplementedError
+def _both(numbers: Numbers) -> tuple[Floats, Floats, npt.NDArray[np.int32]]:
+    """Two columns over places where both stand, and the traces of those."""
+    if len(numbers.raters) > 2:
+        raise ValueError(f"{numbers.field}: two columns are compared, not {len(numbers.raters)}")
+    kept = np.isfinite(numbers.values).all(axis=1)
+    return numbers.values[kept, 0], numbers.values[kept, 1], numbers.trace[kept]
 
 
 def pearson(numbers: Numbers) -> Additive:
     """Of two columns, over places where both stand; as are all below."""
-    raise NotImplementedError
+    traces = len(numbers.traces)
+    if why := too_few_numbers(numbers):
+        return undefined("pearson", traces, why, least=-1.0)
+    x, y, trace = _both(numbers)
+    x, y = centred(x), centred(y)
+    sums = over_traces(np.column_stack((np.ones(len(x)), x, y, x * x, y * y, x * y)), trace, traces)
+
+    def of(sums: Floats) -> Floats:
+        n, x, y, xx, yy, xy = np.moveaxis(sums, -1, 0)
+        of_x, of_y = xx - ratio(x * x, n), yy - ratio(y * y, n)
+        spread = (of_x > NOTHING * xx) & (of_y > NOTHING * yy)
+        found = ratio(xy - ratio(x * y, n), np.sqrt(np.where(spread, of_x * of_y, 0.0)))
+        return np.clip(found, -1.0, 1.0)
+
+    return Additive("pearson", sums, of, lambda sums: NO_SPREAD, least=-1.0, places=len(x))
 
 
 def spearman(numbers: Numbers) -> Additive:
-    """By mid-ranks."""
-    raise NotImplementedError
+    """By mid-ranks, which are made anew from how often each pair of values came, in each resample too."""
+    traces = len(numbers.traces)
+    if why := too_few_numbers(numbers):
+        return undefined("spearman", traces, why, least=-1.0)
+    x, y, trace = _both(numbers)
+    sums, one, other, column = joint(x, y, trace, traces)
+
+    def of(sums: Floats) -> Floats:
+        return spearman_of(sums, one, other, column)
+
+    return Additive("spearman", sums, of, lambda sums: NO_SPREAD, least=-1.0, places=len(x))
 
 
 def mse(numbers: Numbers) -> Additive:
-    raise NotImplementedError
+    """The mean squared difference."""
+    return _error("mse", numbers, lambda apart: apart * apart, None)
 
 
 def mae(numbers: Numbers) -> Additive:
-    raise NotImplementedError
+    """The mean difference without its sign."""
+    return _error("mae", numbers, np.abs, None)
 
 
 def within(numbers: Numbers, band: float = 0.05) -> Additive:
     """The share within +- `band` (inclusive, 1e-9 slack)."""
-    raise NotImplementedError
+    return _error(f"within_{band:g}", numbers, lambda apart: (np.abs(apart) <= band + _SLACK).astype(np.float64), 1.0)
 
 
-def mean(values: Floats, trace: Floats, traces: int, name: str = "mean", most: float | None = None) -> Additive:
-    """The mean of one column, nan left out; a share where it holds zeros and ones."""
-    raise NotImplementedError
+def _error(name: str, numbers: Numbers, of: Callable[[Floats], Floats], most: float | None) -> Additive:
+    traces = len(numbers.traces)
+    if why := too_few_numbers(numbers):
+        return undefined(name, traces, why, most, least=0.0)
+    x, y, trace = _both(numbers)
+    return _mean(name, of(x - y), trace, traces, most, 0.0)
+
+
+def mean(
+    values: Floats, trace: npt.NDArray[np.int32], traces: int, name: str = "mean", most: float | None = None
+) -> Additive:
+    """The mean of one column, nan left out; a share where it holds zeros and ones (`most` 1)."""
+    there = np.isfinite(values)
+    return _mean(name, values[there], trace[there], traces, most, 0.0 if most == 1 else None)
+
+
+def _mean(
+    name: str, values: Floats, trace: npt.NDArray[np.int32], traces: int, most: float | None, least: float | None
+) -> Additive:
+    sums = over_traces(np.column_stack((values, np.ones(len(values)))), trace, traces)
+    return Additive(
+        name, sums, lambda sums: ratio(sums[..., 0], sums[..., 1]), lambda sums: NO_ANSWERS, most, least, len(values)
+    )

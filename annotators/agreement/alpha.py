@@ -1,0 +1,144 @@
+"""Krippendorff's alpha, of categories and of numbers, as sums that add over traces.
+
+Source: Krippendorff, Computing Krippendorff's Alpha-Reliability, 2011. Only places that two raters or more rated count.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from annotators.agreement.additive import NOTHING, Additive, over_traces, ratio, undefined
+from annotators.agreement.counts import ONE_CATEGORY, counts, summed, too_few
+from annotators.agreement.ratings import Floats, Numbers, Ratings
+from annotators.agreement.spread import NO_SPREAD, centred, too_few_numbers
+from annotators.agreement.weights import form
+
+_MOST_CELLS = 50_000_000
+"""Most cells of a table of traces by different numbers: 400 MB."""
+
+
+def krippendorff_alpha(ratings: Ratings, level: str = "nominal") -> Additive:
+    """Alpha; `level` nominal, ordinal, interval or ratio (the latter two by `ratings.scores`).
+
+    An ordinal distance is that of the categories' mid-ranks among all answers, so it changes with each resample.
+    """
+    name = f"krippendorff_alpha_{level}"
+    if why := too_few(ratings):
+        return undefined(name, len(ratings.traces), why)
+    counted = counts(ratings)
+    rated = counted.sum(axis=1) >= 2
+    counted = np.where(rated[:, None], counted, 0.0)
+    least = np.maximum(counted.sum(axis=1) - 1, 1)
+    if level == "ordinal":
+        return _ordinal(name, ratings, counted, least, int(rated.sum()))
+    apart = _distances(ratings, level)
+    disagreed = ((counted @ apart) * counted).sum(axis=1) / least
+    sums = summed(ratings, np.column_stack((disagreed, counted)))
+
+    def of(sums: Floats) -> Floats:
+        margin = sums[..., 1:]
+        return _alpha(sums[..., 0], form(margin, apart, margin), margin.sum(axis=-1))
+
+    return Additive(name, sums, of, lambda sums: ONE_CATEGORY, places=int(rated.sum()))
+
+
+def _alpha(observed: Floats, expected: Floats, answers: Floats) -> Floats:
+    """From sums of squared distances: within places (each over one less than its answers), and among all answers."""
+    chance = ratio(expected, answers * (answers - 1))
+    return np.where(chance > NOTHING, 1 - ratio(ratio(observed, answers), chance, NOTHING), np.nan)
+
+
+def _distances(ratings: Ratings, level: str) -> Floats:
+    """(q x q): squared distances of categories that no answer changes."""
+    q = len(ratings.categories)
+    if level == "nominal":
+        return 1 - np.eye(q)
+    if level not in ("interval", "ratio"):
+        raise ValueError(f"no level {level!r}")
+    if ratings.scores is None:
+        raise ValueError(f"{ratings.field}: its categories are no numbers")
+    return squared(np.asarray(ratings.scores, dtype=np.float64), level)
+
+
+def squared(scores: Floats, level: str) -> Floats:
+    """Squared distances of numbers: their difference (of the widest, so that nothing is lost), for `ratio` over their
+    sum."""
+    apart = scores[:, None] - scores[None, :]
+    if level == "interval":
+        widest = float(np.abs(apart).max(initial=0.0))
+        return (apart / (widest or 1.0)) ** 2
+    together = scores[:, None] + scores[None, :]
+    return np.divide(apart, together, out=np.zeros_like(apart), where=together != 0) ** 2
+
+
+def _ordinal(name: str, ratings: Ratings, counted: Floats, least: Floats, places: int) -> Additive:
+    """Sums: answers by category, then how often each two categories came together."""
+    q = counted.shape[1]
+    one, other = np.triu_indices(q, 1)
+    met = 2 * counted[:, one] * counted[:, other] / least[:, None]
+    sums = summed(ratings, np.concatenate((counted, met), axis=1))
+
+    def of(sums: Floats) -> Floats:
+        margin = sums[..., :q]
+        answers = margin.sum(axis=-1)
+        rank = ratio(np.cumsum(margin, axis=-1) - margin / 2, answers[..., None])
+        observed = (sums[..., q:] * (rank[..., one] - rank[..., other]) ** 2).sum(axis=-1)
+        expected = 2 * (margin[..., one] * margin[..., other] * (rank[..., one] - rank[..., other]) ** 2).sum(axis=-1)
+        return _alpha(observed, expected, answers)
+
+    return Additive(name, sums, of, lambda sums: ONE_CATEGORY, places=places)
+
+
+def alpha_numbers(numbers: Numbers, level: Literal["interval", "ratio"] = "interval") -> Additive:
+    """Krippendorff's alpha of numbers that are no declared categories."""
+    name = f"krippendorff_alpha_{level}"
+    traces = len(numbers.traces)
+    if why := too_few_numbers(numbers):
+        return undefined(name, traces, why)
+    there = np.isfinite(numbers.values)
+    rated = there.sum(axis=1) >= 2
+    values, there, trace = numbers.values[rated], there[rated], numbers.trace[rated]
+    if level == "ratio":
+        return _ratio(name, values, trace, traces)
+    values = centred(values)
+    answers = there.sum(axis=1)
+    x, xx = np.where(there, values, 0.0).sum(axis=1), np.where(there, values * values, 0.0).sum(axis=1)
+    disagreed = 2 * (answers * xx - x * x) / (answers - 1)
+    sums = over_traces(np.column_stack((disagreed, answers, x, xx)), trace, traces)
+
+    def of(sums: Floats) -> Floats:
+        observed, answers, x, xx = np.moveaxis(sums, -1, 0)
+        expected = 2 * (answers * xx - x * x)
+        alpha = 1 - (answers - 1) * ratio(observed, expected, 0.0)
+        return np.where(expected > NOTHING * answers * xx, alpha, np.nan)
+
+    return Additive(name, sums, of, lambda sums: NO_SPREAD, places=int(rated.sum()))
+
+
+def _ratio(name: str, values: Floats, trace: npt.NDArray[np.int32], traces: int) -> Additive:
+    """As categories that are the different numbers which were said."""
+    said = np.unique(values[np.isfinite(values)])
+    if len(said) * max(traces, len(said)) > _MOST_CELLS:
+        return undefined(name, traces, "too many different numbers")
+    codes = np.where(np.isfinite(values), np.searchsorted(said, np.nan_to_num(values)), -1)
+    apart = squared(said, "ratio")
+    counted = np.zeros((traces, len(said)))
+    where, who = np.nonzero(codes >= 0)
+    np.add.at(counted, (trace[where], codes[where, who]), 1.0)
+    disagreed = np.zeros(len(values))
+    answers = (codes >= 0).sum(axis=1)
+    for one in range(values.shape[1]):
+        for other in range(one):
+            met = (codes[:, one] >= 0) & (codes[:, other] >= 0)
+            disagreed[met] += 2 * apart[codes[met, one], codes[met, other]]
+    disagreed = disagreed / (answers - 1)
+    sums = np.concatenate((over_traces(disagreed[:, None], trace, traces), counted), axis=1)
+
+    def of(sums: Floats) -> Floats:
+        margin = sums[..., 1:]
+        return _alpha(sums[..., 0], form(margin, apart, margin), margin.sum(axis=-1))
+
+    return Additive(name, sums, of, lambda sums: NO_SPREAD, places=len(values))

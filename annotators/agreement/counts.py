@@ -1,0 +1,55 @@
+"""How many raters said what at each place, and what that alone forbids."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from annotators.agreement.additive import over_traces
+from annotators.agreement.ratings import Floats, Ratings
+
+ONE_CATEGORY = "one category"
+ONE_RATER = "one rater"
+NO_ANSWERS = "no answers"
+NO_PAIR = "no item that two rated"
+
+
+def counts(ratings: Ratings) -> Floats:
+    """(places x q): how many raters said each category."""
+    codes = ratings.codes
+    out = np.empty((codes.shape[0], len(ratings.categories)))
+    for at in range(out.shape[1]):
+        np.sum(codes == at, axis=1, out=out[:, at])
+    return out
+
+
+def agreeing(counted: Floats, weights: Floats | None = None) -> Floats:
+    """(places): the mean agreement of each two raters of a place; 0 where fewer than two rated it."""
+    of = counted.sum(axis=1)
+    with_all = counted if weights is None else counted @ weights.T
+    same = (counted * (with_all - 1)).sum(axis=1)
+    return np.where(of >= 2, same / np.maximum(of * (of - 1), 1), 0.0)
+
+
+def too_few(ratings: Ratings) -> str:
+    """Why nobody can agree with anybody here; empty where somebody can."""
+    rated = (ratings.codes >= 0).any(axis=0) if ratings.codes.size else np.zeros(0, np.bool_)
+    if rated.sum() < 2:
+        return ONE_RATER if rated.sum() else NO_ANSWERS
+    return "" if ((ratings.codes >= 0).sum(axis=1) >= 2).any() else NO_PAIR
+
+
+def summed(ratings: Ratings, columns: Floats) -> Floats:
+    """Columns of its places, added over its traces."""
+    return over_traces(columns, ratings.trace, len(ratings.traces))
+
+
+def both(ratings: Ratings) -> npt.NDArray[np.bool_]:
+    """Which places every rater rated."""
+    return np.asarray((ratings.codes >= 0).all(axis=1))
+
+
+def over(ratings: Ratings, places: npt.NDArray[np.bool_]) -> Ratings:
+    """Those places alone, of the same traces."""
+    kept = tuple(place for place, keep in zip(ratings.places, places, strict=True) if keep) if ratings.places else ()
+    return ratings._replace(codes=ratings.codes[places], trace=ratings.trace[places], places=kept)

@@ -1,0 +1,109 @@
+"""Intraclass correlation, as sums that add over traces; and the interval in closed form of ICC(A,1).
+
+Source: McGraw & Wong, Forming inferences about some intraclass correlation coefficients, 1996.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+
+from annotators.agreement.additive import NOTHING, Additive, over_traces, ratio, undefined
+from annotators.agreement.ratings import Floats, Numbers
+from annotators.agreement.spread import NO_SPREAD, centred, too_few_numbers
+from annotators.agreement.student import f_quantile
+
+Icc = Literal["1", "A,1", "C,1", "1,k", "A,k", "C,k"]
+
+NO_FULL = "fewer than two items that all rated"
+NO_TWO = "fewer than two items that two rated"
+
+
+def icc(numbers: Numbers, form: Icc) -> Additive:
+    """McGraw and Wong's intraclass correlation over places that all raters rated.
+
+    The one-way forms need no rater twice: they are over places that two raters or more rated, as many as there are.
+    """
+    name = f"icc_{form}"
+    if why := too_few_numbers(numbers):
+        return undefined(name, len(numbers.traces), why)
+    return _one_way(name, numbers, form) if form.startswith("1") else _two_way(name, numbers, form)
+
+
+def _one_way(name: str, numbers: Numbers, form: Icc) -> Additive:
+    """Sums: places, answers, answers squared, and of the values x, x^2 and (sum of a place)^2 / its answers."""
+    there = np.isfinite(numbers.values)
+    rated = there.sum(axis=1) >= 2
+    values = np.where(there, centred(numbers.values), 0.0)[rated]
+    answers = there[rated].sum(axis=1).astype(np.float64)
+    place = values.sum(axis=1)
+    columns = (np.ones(len(place)), answers, answers**2, place, (values**2).sum(axis=1), place**2 / answers)
+    sums = over_traces(np.column_stack(columns), numbers.trace[rated], len(numbers.traces))
+
+    def of(sums: Floats) -> Floats:
+        places, answers, squares, x, xx, between = np.moveaxis(sums, -1, 0)
+        mean = ratio(x * x, answers)
+        among = ratio(between - mean, places - 1)
+        within = np.where(answers - places > 0, ratio(xx - between, answers - places), 0.0)
+        each = ratio(answers - ratio(squares, answers), places - 1)
+        below = among + (each - 1) * within if form == "1" else among
+        return np.where(xx - mean > NOTHING * xx, ratio(among - within, below, 0.0), np.nan)
+
+    return Additive(name, sums, of, lambda sums: NO_SPREAD if sums[0] > 1 else NO_TWO, places=int(rated.sum()))
+
+
+def _two_way(name: str, numbers: Numbers, form: Icc) -> Additive:
+    """Sums: places, x^2, (sum of a place)^2, and x of each rater."""
+    kept = np.isfinite(numbers.values).all(axis=1)
+    values = centred(numbers.values[kept])
+    columns = np.column_stack((np.ones(len(values)), (values**2).sum(axis=1), values.sum(axis=1) ** 2, values))
+    sums = over_traces(columns, numbers.trace[kept], len(numbers.traces))
+
+    def of(sums: Floats) -> Floats:
+        rows, raters, rest, spread = _squares(sums)
+        places, k = sums[..., 0], sums.shape[-1] - 3
+        below = {
+            "A,1": rows + (k - 1) * rest + k * ratio(raters - rest, places),
+            "C,1": rows + (k - 1) * rest,
+            "A,k": rows + ratio(raters - rest, places),
+            "C,k": rows,
+        }[form]
+        return np.where(spread, ratio(rows - rest, below, 0.0), np.nan)
+
+    return Additive(name, sums, of, lambda sums: NO_SPREAD if sums[0] > 1 else NO_FULL, places=int(kept.sum()))
+
+
+def _squares(sums: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+    """Mean squares of places, of raters and of the rest, and whether there is any spread."""
+    places, xx, rows, each = sums[..., 0], sums[..., 1], sums[..., 2], sums[..., 3:]
+    k = each.shape[-1]
+    mean = ratio(each.sum(axis=-1) ** 2, k * places)
+    of_places = rows / k - mean
+    of_raters = ratio((each**2).sum(axis=-1), places) - mean
+    rest = xx - mean - of_places - of_raters
+    return (
+        ratio(of_places, places - 1),
+        np.asarray(of_raters / (k - 1)),
+        ratio(np.maximum(rest, 0.0), (places - 1) * (k - 1)),
+        np.asarray(xx - mean > NOTHING * xx),
+    )
+
+
+def icc_a1_interval(numbers: Numbers, level: float = 0.95) -> tuple[float, float] | None:
+    """McGraw and Wong's interval of ICC(A,1) by F, over places that are independent; None where there is none."""
+    one = icc(numbers, "A,1")
+    sums = one.sums.sum(axis=0)
+    value = float(one.of(sums))
+    if not np.isfinite(value) or value >= 1:
+        return None
+    n, k = float(sums[0]), float(sums.shape[0] - 3)
+    rows, raters, rest, _ = (float(part) for part in _squares(sums))
+    a = k * value / (n * (1 - value))
+    b = 1 + k * value * (n - 1) / (n * (1 - value))
+    freedom = (a * raters + b * rest) ** 2 / ((a * raters) ** 2 / (k - 1) + (b * rest) ** 2 / ((n - 1) * (k - 1)))
+    tail = (1 + level) / 2
+    most, least = f_quantile(tail, n - 1, freedom), f_quantile(tail, freedom, n - 1)
+    both = k * raters + (k * n - k - n) * rest
+    low = n * (rows - most * rest) / (most * both + n * rows)
+    return low, n * (least * rows - rest) / (both + n * least * rows)

@@ -1,0 +1,85 @@
+"""Standard errors in closed form, over places that are independent: for cases that name them, never for a report.
+
+Sources: Fleiss 1971 (null), Fleiss, Cohen & Everitt 1969 (Cohen's), Gwet 2008 (linearised).
+"""
+
+from __future__ import annotations
+
+from math import sqrt
+
+import numpy as np
+
+from annotators.agreement.additive import value_of
+from annotators.agreement.coefficients import fleiss_kappa, gwet_ac
+from annotators.agreement.counts import agreeing, counts
+from annotators.agreement.ratings import Floats, Ratings
+
+
+def fleiss_z(ratings: Ratings) -> float | None:
+    """Fleiss' kappa over its standard error where raters agree by chance alone; every place has as many answers."""
+    kappa = value_of(fleiss_kappa(ratings))
+    counted = counts(ratings)
+    raters = counted.sum(axis=1)
+    if kappa is None or not (raters == raters[0]).all():
+        return None
+    share = counted.sum(axis=0) / counted.sum()
+    other = 1 - share
+    both = float((share * other).sum())
+    spread = both * both - float((share * other * (other - share)).sum())
+    error = sqrt(2) * sqrt(spread) / (both * sqrt(len(counted) * raters[0] * (raters[0] - 1)))
+    return kappa / error
+
+
+def fleiss_error(ratings: Ratings, weights: Floats | None = None) -> float | None:
+    """Gwet's linearised standard error of Fleiss' kappa."""
+    w = np.eye(len(ratings.categories)) if weights is None else weights
+    share, said = _margin(ratings)
+    middle = (w @ share + w.T @ share) / 2
+    return _linearised(ratings, value_of(fleiss_kappa(ratings, weights)), float(share @ w @ share), said @ middle, w)
+
+
+def gwet_error(ratings: Ratings, weights: Floats | None = None) -> float | None:
+    """Gwet's linearised standard error of AC1, or AC2 with weights."""
+    q = len(ratings.categories)
+    if q < 2:
+        return None
+    w = np.eye(q) if weights is None else weights
+    share, said = _margin(ratings)
+    times = float(w.sum()) / (q * (q - 1))
+    chance = times * float((share * (1 - share)).sum())
+    return _linearised(ratings, value_of(gwet_ac(ratings, weights)), chance, times * (said @ (1 - share)), w)
+
+
+def _margin(ratings: Ratings) -> tuple[Floats, Floats]:
+    """The share of each category, over places that anybody rated; and of each such place."""
+    counted = counts(ratings)
+    counted = counted[counted.sum(axis=1) > 0]
+    said = counted / counted.sum(axis=1, keepdims=True)
+    return said.mean(axis=0), said
+
+
+def _linearised(ratings: Ratings, value: float | None, chance: float, each: Floats, weights: Floats) -> float | None:
+    """`each` is what chance would be at that place alone."""
+    counted = counts(ratings)
+    counted = counted[counted.sum(axis=1) > 0]
+    n = len(counted)
+    if value is None or n < 2:
+        return None
+    rated = counted.sum(axis=1) >= 2
+    place = n / rated.sum() * (agreeing(counted, weights) - chance * rated) / (1 - chance)
+    place = place - 2 * (1 - value) * (each - chance) / (1 - chance)
+    return sqrt(float(((place - value) ** 2).sum()) / (n * (n - 1)))
+
+
+def cohen_error(table: Floats, weights: Floats | None = None) -> float | None:
+    """Of Cohen's kappa where it is not 0, from a table of counts (one rater's answers by the other's)."""
+    w = np.eye(len(table)) if weights is None else weights
+    n = float(table.sum())
+    share = table / n
+    one, other = share.sum(axis=1), share.sum(axis=0)
+    observed, chance = float((w * share).sum()), float(one @ w @ other)
+    if 1 - chance < 1e-12:
+        return None
+    margins = (w @ other)[:, None] + (one @ w)[None, :]
+    inner = float((share * (w * (1 - chance) - margins * (1 - observed)) ** 2).sum())
+    return sqrt((inner - (observed * chance - 2 * chance + observed) ** 2) / n) / (1 - chance) ** 2

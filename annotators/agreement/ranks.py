@@ -1,0 +1,56 @@
+"""Spearman's correlation by mid-ranks, ranked anew in each resample."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from annotators.agreement.additive import NOTHING, ratio
+from annotators.agreement.ratings import Floats
+
+Ints = npt.NDArray[np.int32]
+
+_CELLS = 4_000_000
+"""Most cells of a table that is ranked at once: 32 MB."""
+
+
+def joint(x: Floats, y: Floats, trace: Ints, traces: int) -> tuple[Floats, Floats, Floats, Ints]:
+    """Sums from which ranks can be made again; with values x and y and which column says how often each pair came.
+
+    How often each different pair came (traces x pairs) where those are fewer than traces; else (traces x traces) the
+    identity: a resample then says how often each trace came, and so each of its places. Both are exact.
+    """
+    pairs, which = np.unique(np.column_stack((x, y)), axis=0, return_inverse=True)
+    if len(pairs) > traces:
+        return np.eye(traces), x, y, trace
+    counted = np.zeros((traces, len(pairs)))
+    np.add.at(counted, (trace, which.reshape(-1)), 1.0)
+    return counted, pairs[:, 0], pairs[:, 1], np.arange(len(pairs), dtype=np.int32)
+
+
+def spearman_of(sums: Floats, x: Floats, y: Floats, column: Ints) -> Floats:
+    """(..., p) -> (...): the correlation of mid-ranks of (x, y), each as often as its column says."""
+    flat = sums.reshape(-1, sums.shape[-1])
+    out = np.empty(len(flat))
+    step = max(1, _CELLS // max(1, len(column)))
+    for start in range(0, len(flat), step):
+        out[start : start + step] = _ranked(flat[start : start + step, column], x, y)
+    return out.reshape(sums.shape[:-1])
+
+
+def _ranked(weights: Floats, x: Floats, y: Floats) -> Floats:
+    n = weights.sum(axis=1, keepdims=True)
+    one, other = _mid_ranks(weights, x) - (n + 1) / 2, _mid_ranks(weights, y) - (n + 1) / 2
+    xx, yy = (weights * one * one).sum(axis=1), (weights * other * other).sum(axis=1)
+    below = np.sqrt(xx * yy)
+    return ratio((weights * one * other).sum(axis=1), np.where(below > NOTHING * n[:, 0] ** 3, below, 0.0))
+
+
+def _mid_ranks(weights: Floats, values: Floats) -> Floats:
+    """(B x n): the mean rank of each value among all, where value i came weights[:, i] times."""
+    different, which = np.unique(values, return_inverse=True)
+    order = np.argsort(which, kind="stable")
+    ends = np.searchsorted(which[order], np.arange(len(different)), side="right") - 1
+    upto = np.cumsum(weights[:, order], axis=1)[:, ends]
+    before = np.concatenate((np.zeros((len(weights), 1)), upto[:, :-1]), axis=1)
+    return np.asarray(((before + upto + 1) / 2)[:, which.reshape(-1)])
