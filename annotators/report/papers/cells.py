@@ -1,0 +1,144 @@
+"""The numbers in tables: a statistic with its interval and its n, made into a cell."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from annotators.agreement.additive import Additive
+from annotators.agreement.intervals import estimate, wilson
+from annotators.agreement.numbers import mean
+from annotators.agreement.ratings import Numbers, Ratings
+from annotators.studied import Studied
+from lab.agreement import Agreement
+from lab.report import Number
+
+FEW = 20
+"""With fewer runs than this a table says that it describes them, and little more."""
+COUNTED = "counted, not estimated"
+_EMPTY = "nothing to take it from"
+
+
+class Item(NamedTuple):
+    """One value of a unit, and the cluster that its unit belongs to."""
+
+    unit: str
+    cluster: str
+    value: float
+
+
+def coefficient(
+    studied: Studied, one: Additive, of: Ratings | Numbers, *, part: str = "", between: str = "people", least: int = 2
+) -> Agreement:
+    """A coefficient with its interval; places with `least` answers are its n."""
+    found = estimate(one, studied.how)
+    there = of.codes >= 0 if isinstance(of, Ratings) else ~np.isnan(of.values)
+    rows = np.flatnonzero(there.sum(axis=1) >= least) if there.size else np.zeros(0, dtype=np.int64)
+    given, lacking = int(there.sum()), sum(of.reasons.values())
+    how = studied.how
+    told = found.low is not None
+    booted = told and how.interval == "bootstrap"
+    return Agreement(
+        of.field, one.name, found.value, found.undefined, part, between, found.low, found.high, found.no_interval,
+        how.interval if told else "", how.level, how.resamples if booted else None, how.seed if booted else None,
+        places=len(rows),
+        units=len({of.places[row].unit for row in rows}),
+        traces=len({int(of.trace[row]) for row in rows}),
+        raters=int(there[rows].any(axis=0).sum()) if len(rows) else 0,
+        missing=lacking / (given + lacking) if given + lacking else 0.0,
+        reasons=dict(of.reasons),
+        standard_error=found.standard_error,
+    )  # fmt: skip
+
+
+def average(
+    studied: Studied,
+    items: Iterable[Item],
+    field: str,
+    statistic: str,
+    *,
+    most: float | None = None,
+    part: str = "",
+    between: str = "people",
+    raters: int = 1,
+    why: str = "",
+) -> Agreement:
+    """The mean of values with its interval over clusters; `most` is 1 for a share. `why` is told of no values."""
+    values = sorted(items)
+    if not values:
+        return lacking(field, statistic, why or _EMPTY, part=part, between=between)
+    clusters = tuple(sorted({one.cluster for one in values}))
+    place = {cluster: i for i, cluster in enumerate(clusters)}
+    trace = np.array([place[one.cluster] for one in values], dtype=np.int32)
+    column = np.array([one.value for one in values], dtype=np.float64)
+    found = estimate(mean(column, trace, len(clusters), statistic, most), studied.how)
+    how = studied.how
+    told = found.low is not None
+    booted = told and how.interval == "bootstrap"
+    return Agreement(
+        field, statistic, found.value, found.undefined, part, between, found.low, found.high, found.no_interval,
+        how.interval if told else "", how.level, how.resamples if booted else None, how.seed if booted else None,
+        places=len(values), units=len({one.unit for one in values}), traces=len(clusters), raters=raters,
+        standard_error=found.standard_error,
+    )  # fmt: skip
+
+
+def share(
+    studied: Studied, items: Iterable[Item], field: str, statistic: str = "share", *, part: str = "",
+    between: str = "people", raters: int = 1, why: str = "",
+) -> Agreement:  # fmt: skip
+    """The share of ones among zeros and ones, its interval over clusters."""
+    return average(studied, items, field, statistic, most=1.0, part=part, between=between, raters=raters, why=why)
+
+
+def of_all(
+    studied: Studied, right: int, of: int, field: str, statistic: str = "share", *, part: str = "", raters: int = 1,
+    why: str = "", between: str = "people",
+) -> Agreement:  # fmt: skip
+    """A share of things that each stand for themselves, with Wilson's interval."""
+    if not of:
+        return lacking(field, statistic, why or _EMPTY, part=part, between=between)
+    low, high = wilson(right, of, studied.how.level)
+    return Agreement(
+        field, statistic, right / of, part=part, between=between, low=low, high=high, interval="wilson",
+        level=studied.how.level, places=of, units=of, traces=of, raters=raters,
+    )  # fmt: skip
+
+
+def plain(
+    value: float, field: str, statistic: str, no_interval: str, *, n: int = 0, part: str = "", between: str = "people"
+) -> Agreement:
+    """A number that has no interval, and why not."""
+    return Agreement(
+        field, statistic, value, part=part, between=between, no_interval=no_interval, places=n, units=n, traces=n
+    )
+
+
+def lacking(field: str, statistic: str, why: str, *, part: str = "", between: str = "people") -> Agreement:
+    """A number that is not there, and why."""
+    return Agreement(field, statistic, undefined=why, part=part, between=between)
+
+
+def count(value: int, field: str, *, part: str = "", statistic: str = "count") -> Number:
+    """How many there are."""
+    return Number(plain(value, field, statistic, COUNTED, n=value, part=part), digits=0)
+
+
+def percent(one: Agreement, digits: int = 1) -> Number:
+    """A share as papers print it."""
+    return Number(one, digits, 100, " %")
+
+
+def few(traces: int, what: str = "runs") -> tuple[str, ...]:
+    """The warning that a table of few things stands with; none where there are enough."""
+    if traces >= FEW:
+        return ()
+    one = what.removesuffix("s") if traces == 1 else what
+    return (f"n = {traces} {one}: too few to generalise from; the intervals say how little is known.",)
+
+
+def undefined(numbers: Sequence[Agreement]) -> bool:
+    """Whether none of these has a value."""
+    return all(one.value is None for one in numbers)

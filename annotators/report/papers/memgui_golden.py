@@ -1,0 +1,154 @@
+"""Golden steps (MemGUI-Bench A.4.2): what the second expert changed, how the counts agree, and how hard tasks are."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from annotators.agreement.numbers import icc
+from annotators.agreement.ratings import Place
+from annotators.report.papers import cells
+from annotators.report.papers.cells import Item, average, coefficient, count, few, of_all
+from annotators.report.papers.frames import Row, numbers_by
+from annotators.report.papers.said import asked_units, said
+from annotators.studied import Studied
+from lab.labels import Spot
+from lab.report import Cell, Number, Section, Table
+from lab.study import Unit
+
+STEPS = "steps"
+EASY, MEDIUM = 20, 40
+"""The most golden steps of an easy task, and of one of medium difficulty."""
+_SOURCE = "MemGUI-Bench A.4.2"
+
+
+class Word(NamedTuple):
+    """What one expert says of a task: whether it can be done, whether the way is the shortest, in how many steps."""
+
+    executable: bool
+    optimal: bool | None
+    steps: float | None
+
+
+class Way(NamedTuple):
+    """A task's way as its experts left it. `first` is None where nobody has walked it yet, `second` likewise."""
+
+    unit: Unit
+    first: Word | None
+    second: Word | None
+    third: Word | None
+    settled: float | None
+
+    @property
+    def changed(self) -> bool | None:
+        """Whether the second expert left the first's word otherwise; None where one of them has not spoken."""
+        if self.first is None or self.second is None:
+            return None
+        one, other = self.first, self.second
+        return other.executable != one.executable or other.optimal is False or other.steps != one.steps
+
+    @property
+    def final(self) -> float | None:
+        """The number of golden steps: adjudicated, else where two agree, else the third's; None while it is open."""
+        if self.settled is not None:
+            return self.settled
+        told = [word.steps for word in (self.first, self.second, self.third) if word is not None and word.steps]
+        most = Counter(told).most_common(1)
+        if most and most[0][1] > 1:
+            return most[0][0]
+        return self.third.steps if self.third is not None else None
+
+
+def sections(studied: Studied) -> list[Section]:
+    """The three experts, and the tasks by difficulty."""
+    ways = ways_of(studied)
+    title = "Golden steps"
+    if not any(way.second is not None for way in ways):
+        return [Section(title, ("No task has been walked by a second expert yet.",))]
+    return [Section(title, tables=(_checked(studied, ways), _difficulty(studied, ways)))]
+
+
+def ways_of(studied: Studied) -> list[Way]:
+    """Each task's experts in turn: who wrote the way that is given (else the plan's first rater), then the others."""
+    answers: dict[tuple[str, int], dict[str, object]] = {}
+    for field in ("executable", "optimal", STEPS):
+        for one in said(studied, field):
+            answers.setdefault((one.unit, one.rater), {})[field] = one.value
+    codes = {code: place for place, code in enumerate(studied.study.raters)}
+    order = sorted(studied.people, key=lambda i: (codes.get(studied.columns.raters[i].id, len(codes)), i))
+    found = []
+    for unit in asked_units(studied):
+        given = unit.task.shortest if unit.task is not None else None
+        words = [Word(True, None, float(given))] if given else []
+        words += [_word(own) for i in order if (own := answers.get((unit.id, i))) is not None]
+        first, second, third = (*words[:3], None, None, None)[:3]
+        found.append(Way(unit, first, second, third, _settled(studied, unit)))
+    return found
+
+
+def _word(own: dict[str, object]) -> Word:
+    steps, optimal = own.get(STEPS), own.get("optimal")
+    number = float(steps) if isinstance(steps, int | float) and not isinstance(steps, bool) else None
+    return Word(own.get("executable") != "no", None if optimal is None else optimal == "yes", number)
+
+
+def _settled(studied: Studied, unit: Unit) -> float | None:
+    one = studied.settled.get((unit.id, Spot("", STEPS)))
+    value = one.what.value if one is not None else None
+    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+
+
+def _checked(studied: Studied, ways: Sequence[Way]) -> Table:
+    both = [way for way in ways if way.changed is not None]
+    changed = sum(way.changed is True for way in both)
+    not_done = sum(way.second is not None and not way.second.executable for way in both)
+    shorter = sum(way.second is not None and way.second.optimal is False for way in both)
+    rows = [Row(Place(way.unit.id, ""), way.unit.clustered, [_steps(way.first), _steps(way.second)]) for way in both]
+    steps = numbers_by(STEPS, ("first expert", "second expert"), rows)
+    open_ = sum(way.final is None for way in both if way.second is None or way.second.executable)
+    n = len(both)
+    table: tuple[tuple[Cell, ...], ...] = (
+        ("tasks that two experts walked", count(n, STEPS, part="tasks")),
+        ("changed by the second expert", cells.percent(of_all(studied, changed, n, STEPS, "share changed", raters=2))),
+        ("of these not executable", count(not_done, STEPS, part="not executable")),
+        ("of these walked in fewer steps", count(shorter, STEPS, part="not optimal")),
+        ("step counts, ICC(A,1)", Number(coefficient(studied, icc(steps, "A,1"), steps, between="two experts"))),
+        ("waiting for a third expert", count(open_, STEPS, part="open")),
+    )
+    notes = (
+        "The first expert is who wrote the way that is given; where none is given, the plan's first who walked it.",
+        "Changed: the second says that it cannot be done, that it is not the shortest, or another number of steps.",
+        "The paper names the three experts and gives no numbers of theirs.",
+        *few(n, "tasks"),
+    )
+    return Table("memgui-golden", "What the second expert changed", ("", "Value"), table, _SOURCE, notes)
+
+
+def _steps(word: Word | None) -> float | None:
+    return word.steps if word is not None else None
+
+
+def _difficulty(studied: Studied, ways: Sequence[Way]) -> Table:
+    known = [(way, way.final) for way in ways if way.final is not None]
+    values = [steps for _, steps in known]
+    parts = (
+        (f"Easy (1-{EASY})", sum(steps <= EASY for steps in values)),
+        (f"Medium ({EASY + 1}-{MEDIUM})", sum(EASY < steps <= MEDIUM for steps in values)),
+        (f"Hard ({MEDIUM + 1}+)", sum(steps > MEDIUM for steps in values)),
+    )
+    n = len(values)
+    rows: list[tuple[Cell, ...]] = [
+        (name, count(many, STEPS, part=name), cells.percent(of_all(studied, many, n, STEPS, "share", part=name)))
+        for name, many in parts
+    ]
+    items = [Item(way.unit.id, way.unit.clustered, steps) for way, steps in known]
+    rows.append(("Golden steps (mean)", Number(average(studied, items, STEPS, "mean golden steps"), 1), ""))
+    between = f"From {min(values):g} to {max(values):g} steps." if values else "No task has settled golden steps."
+    notes = (
+        between,
+        "The paper has 37.5 / 32.8 / 29.7 % of 128 tasks, from 3 to 160 steps, 36.2 on average.",
+        *few(n, "tasks"),
+    )
+    head = ("Difficulty", "Tasks", "Share")
+    return Table("memgui-difficulty", "Tasks by difficulty", head, tuple(rows), _SOURCE, notes)

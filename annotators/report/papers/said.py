@@ -1,0 +1,126 @@
+"""What raters said in a study's fields, one answer at a time: what tables count that no coefficient needs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from annotators.agreement.fields import ratings_of, truth_of
+from annotators.studied import Studied
+from lab.case import Case
+from lab.labels import Spot
+from lab.study import Unit
+
+DONE = 0.99
+"""A score above it is a success."""
+
+
+class Said(NamedTuple):
+    """One answer that stands. `value` is None where `reason` says why; `seconds` is nan where that is unknown."""
+
+    unit: str
+    target: str
+    rater: int
+    run: int
+    value: Any
+    reason: str
+    step: int
+    seconds: float
+
+
+def asked_units(studied: Studied) -> list[Unit]:
+    """The units that count: all but those of calibration, in the study's order."""
+    return [unit for unit in studied.units if not (unit.pilot or unit.gold)]
+
+
+def said(studied: Studied, field: str, raters: Sequence[int] | None = None, run: int | None = 1) -> list[Said]:
+    """The answers in a field by these raters (default: the people), in the order of unit, place and rater.
+
+    Of repeated ratings those of that `run`; all where it is None. Calibration never counts.
+    """
+    columns = studied.columns
+    if field not in columns.fields:
+        return []
+    known = {unit.id for unit in asked_units(studied)}
+    among = studied.people if raters is None else raters
+    mask = (columns.field == columns.fields.index(field)) & np.isin(columns.rater, np.array(among, dtype=np.int32))
+    if run is not None:
+        mask &= columns.run == run
+    return [one for row in np.flatnonzero(mask) if (one := _said(studied, int(row))).unit in known]
+
+
+def _said(studied: Studied, row: int) -> Said:
+    columns = studied.columns
+    value, reason = int(columns.value[row]), int(columns.reason[row])
+    return Said(
+        columns.units[columns.unit[row]],
+        columns.targets[columns.target[row]],
+        int(columns.rater[row]),
+        int(columns.run[row]),
+        columns.values[value] if value >= 0 else None,
+        columns.reasons[reason] if reason >= 0 else "",
+        int(columns.step[row]),
+        float(columns.seconds[row]),
+    )
+
+
+class Truth(NamedTuple):
+    """What is right at a place, and by what: `rule`, `settled` (adjudicated), or `most` people's word."""
+
+    value: str
+    by: str
+
+
+def truths(studied: Studied, field: str) -> dict[tuple[str, str], Truth]:
+    """What is right by unit and target, where anything settles it: a rule, an adjudication, most people."""
+    ratings = ratings_of(studied, field)
+    most = truth_of(studied, ratings)
+    found: dict[tuple[str, str], Truth] = {}
+    for place, code in zip(most.places, most.codes[:, 0], strict=True):
+        if code >= 0:
+            settled = (place.unit, Spot(place.target, field)) in studied.settled
+            found[place.unit, place.target] = Truth(most.categories[code], "settled" if settled else "most")
+    for unit in asked_units(studied):
+        for one in unit.mechanical:
+            if one.field == field:
+                found[unit.id, one.target] = Truth(str(one.value), "rule")
+    return found
+
+
+def run_of(unit: Unit) -> str:
+    """The run that a unit is about; empty where it is about none."""
+    return unit.runs[0] if unit.runs else ""
+
+
+def beside(studied: Studied, protocol: str) -> list[Studied]:
+    """The further studies by that protocol that the report was told to read."""
+    return [one for one in studied.further.beside if one.study.protocol.id == protocol]
+
+
+def cases_of(studied: Studied) -> dict[str, Case]:
+    """By unit the run that it is about, where that run is here."""
+    found = {}
+    for unit in asked_units(studied):
+        case = studied.case(run_of(unit)) if unit.runs else None
+        if case is not None:
+            found[unit.id] = case
+    return found
+
+
+def outcomes(studied: Studied, cases: Iterable[Case]) -> dict[str, bool | None]:
+    """By run whether it did what was asked: by a study of success beside, else what is settled of it, else its score.
+
+    None where nothing tells.
+    """
+    found: dict[str, bool | None] = {}
+    for case in cases:
+        score = case.marks.get("success", case.score)
+        found[case.id] = None if score is None else score > DONE
+    for other in beside(studied, "success"):
+        told = truths(other, "outcome")
+        for unit in asked_units(other):
+            if run_of(unit) in found and (unit.id, "") in told:
+                found[run_of(unit)] = told[unit.id, ""].value == "success"
+    return found
