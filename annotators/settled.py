@@ -1,5 +1,6 @@
 """What a study settled about runs, as metrics read it: one rater's answers, or what most of its raters say.
 
+What was adjudicated stands in place of what most say.
 Nodes, information units and branches fill the case's; `success` and `sr2` are set by whether a run succeeded, `sr1` by
 whether a guess means the same as what was asked. Most means more than half of those who said anything, a reason for
 having no answer among it; where it is none, or such a reason, the place stays unrated.
@@ -14,6 +15,7 @@ from typing import Any
 
 from annotators.derived import COMPLETED, step_of
 from annotators.metrics.marks import Marks
+from lab.adjudication import Settled, comparable
 from lab.errors import LabError
 from lab.label import Label
 from lab.labels import Spot
@@ -27,15 +29,22 @@ _AGAINST: Mapping[str, str] = {"success": "failure", "same": "not_same"}
 """The option beside it that counts 0; others (impossible, cannot tell) settle nothing."""
 
 
-def settled(study: Study, units: Iterable[Unit], labels: Sequence[Label]) -> list[tuple[str, Marks]]:
+def settled(
+    study: Study,
+    units: Iterable[Unit],
+    labels: Sequence[Label],
+    decided: Mapping[tuple[str, Spot], Settled] = {},  # never written to
+) -> list[tuple[str, Marks]]:
     """What the current labels settle, unit by unit, each with where it stands; pilot units count for nothing.
 
-    `labels` are those that are to be counted: of one rater, or of several. Raises `LabError` where the protocol asks
-    nothing that a metric reads, or two units are about one run.
+    `labels` are those that are to be counted: of one rater, or of several; `decided` what was adjudicated. Raises
+    `LabError` where the protocol asks nothing that a metric reads, or two units are about one run.
     """
     by_unit: dict[str, dict[Spot, list[Label]]] = defaultdict(lambda: defaultdict(list))
     for label in labels:
         by_unit[label.unit][Spot(label.target, label.field)].append(label)
+    for (id, spot), one in decided.items():
+        by_unit[id][spot] = _decided(study, one, by_unit[id][spot])
     found: dict[str, tuple[str, Marks]] = {}
     for unit in units:
         where = f"study {study.name}, unit {unit.id}"
@@ -48,6 +57,17 @@ def settled(study: Study, units: Iterable[Unit], labels: Sequence[Label]) -> lis
             raise LabError(where, f"is about run {marks.run}, as {found[marks.run][0]} is.")
         found[marks.run] = (where, marks)
     return list(found.values())
+
+
+def _decided(study: Study, one: Settled, said: Sequence[Label]) -> list[Label]:
+    """The labels that say what was adjudicated, for their steps; one of the adjudicator's where none does."""
+    what = one.what
+    if what.reason_missing is None:
+        agreeing = [label for label in said if comparable(label.value) == comparable(what.value)]
+        if agreeing:
+            return agreeing
+    name = (study.id, study.version, one.unit, what.target, what.field)
+    return [Label("", *name, one.by, what.value, reason_missing=what.reason_missing)]
 
 
 def _by_rule(study: Study, unit: Unit) -> dict[Spot, list[Label]]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Collection, Iterable
 from typing import Any, Literal, NamedTuple
 
 import msgspec
+from msgspec import structs
 
 from lab.label import Act, Label, Missing
 from lab.labels import Spot, current
@@ -136,3 +138,34 @@ def comparable(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return tuple(map(comparable, value))
     return float(value) if isinstance(value, int | float) else value
+
+
+# -- without a person who withdrew ---------------------------------------------------------------------------------
+
+
+def without(what: Adjudicated, code: str, said: Collection[str], instead: str) -> Adjudicated | None:
+    """What was settled without a person: their moves, their words (`said`) and their code, `instead` where these stood.
+
+    None where what was settled is their own words.
+    """
+    if isinstance(what.value, str) and what.value.strip() in said:
+        return None
+    moves = tuple(
+        structs.replace(
+            move,
+            was=instead if isinstance(move.was, str) and move.was.strip() in said else move.was,
+            now=instead if isinstance(move.now, str) and move.now.strip() in said else move.now,
+            code=_unsaid(move.code, code, said, instead),
+            why=_unsaid(move.why, code, said, instead),
+        )
+        for move in what.moves
+        if move.rater != code
+    )
+    return structs.replace(what, moves=moves, reason=_unsaid(what.reason, code, said, instead))
+
+
+def _unsaid(words: str, code: str, said: Collection[str], instead: str) -> str:
+    """A sentence without what a person said, and without their code where it stands as a word."""
+    if any(one in words for one in said):
+        return instead
+    return re.sub(rf"(?<![\w-]){re.escape(code)}(?![\w-])", instead, words)

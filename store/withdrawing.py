@@ -1,10 +1,10 @@
 """A participant's right: everything of one person is taken out of a hitlab file for good, and does not come back.
 
-What goes: their labels and acts in every study; every run in which they were the user, worked the phone, let acts
-through or forked, with its pictures; units that quote any of it, with everybody's labels on them; their reviews and
-clearances. What stays, without their code: acts that others build on (a study that they planned or locked, a draft of
-a design, a run that they redacted) are signed `withdrawn`, their words on them are gone. Their code stays in
-the lists of raters of frozen plans, which never change, and in the row that keeps them out.
+What goes: their labels and acts in every study, their part in what others settled; every run in which they were the
+user, worked the phone, let acts through or forked, with its pictures; units that quote any of it, with everybody's
+labels on them; their reviews and clearances. What stays, without their code: acts that others build on (a study that
+they planned or locked, a draft of a design, a run that they redacted) are signed `withdrawn`, their words on them are
+gone. Their code stays in the lists of raters of frozen plans, which never change, and in the row that keeps them out.
 """
 
 from __future__ import annotations
@@ -15,15 +15,16 @@ from typing import Any, NamedTuple
 import msgspec
 from msgspec.structs import replace
 
+from lab.adjudication import Adjudicated, without
 from lab.design.revision import VERSION as DESIGN_VERSION
 from lab.design.revision import Design, Revision
 from lab.errors import LabError
-from lab.label import Act, ActKind, Withdrawal
+from lab.label import Act, ActKind, Label, Withdrawal
 from lab.records import Tombstone
 from lab.stamp import now
 from lab.study import VERSION, Study
 from lab.task import Actor
-from lab.wire import decode, encode, storable
+from lab.wire import convert, decode, encode, storable
 from store.erasing import Eraser
 from store.exporting import REVIEWED
 from store.rows import TOMBSTONE, tombstone_row
@@ -105,7 +106,7 @@ class _Withdrawing:
         """All that is theirs, if there is anything."""
         check_no_kit(self.db)
         runs = self._runs()
-        said = self._said()
+        said, words = self._said(), self._words()
         counts = self.counts
         counts["labels"] = self._delete("label", "rater = ? AND kind = 'human'", storable(self.code))
         counts["reviews"] = self._delete("review", "instr(body, ?)", self.signed)
@@ -114,6 +115,7 @@ class _Withdrawing:
         for unit in self._units(set(runs), said):
             self._take_unit(unit)
         counts["assignments"] = self._delete("assignment", "rater = ?", storable(self.code))
+        self._settlements(words)
         counts["acts"] = self._acts()
         self._delete("tally", "rater = ?", storable(self.code))
         counts["drafts"] = sum(self._count("draft", "trace = ?", run) for run in runs)
@@ -157,6 +159,16 @@ class _Withdrawing:
         found = (msgspec.json.decode(body, type=_Said).value for (body,) in self.db.execute(sql, (self.code,)))
         return {value.strip() for value in found if isinstance(value, str) and len(value.strip()) >= _QUOTED}
 
+    def _words(self) -> set[str]:
+        """Their own words on sheets, notes among them: an option is nobody's."""
+        studies = {(study.id, study.version): study.protocol for _, study in self._rows("study", Study)}
+        found = set()
+        for _, label in self._rows("label", Label, "rater = ? AND kind = 'human'", storable(self.code)):
+            field = studies[label.study, label.version].field(label.field)
+            own = isinstance(label.value, str) and field is not None and field.kind == "text"
+            found |= {text.strip() for text in (label.value if own else "", label.note)}
+        return {text for text in found if len(text) >= _QUOTED}
+
     def _units(self, runs: set[str], said: set[str]) -> list[tuple[str, int, str]]:
         """Units of those runs, of theirs alone, named after them, or that lay an answer of theirs before others."""
         found = []
@@ -189,6 +201,19 @@ class _Withdrawing:
             detail = _renamed(act.detail, self.code)
             self.db.execute("UPDATE act SET body = ? WHERE n = ?", (encode(replace(act, detail=detail)).decode(), n))
         return count
+
+    def _settlements(self, words: Collection[str]) -> None:
+        """What others settled, without their moves, their words and their code."""
+        for n, act in self._rows("act", Act, "act = 'adjudicated'"):
+            what: Adjudicated = convert(act.detail, Adjudicated, f"act {act.id}")
+            left = without(what, self.code, words, SAID)
+            if left is None:
+                self._delete("act", "n = ?", n)
+            elif left != what:
+                detail: dict[str, Any] = decode(encode(left), dict[str, Any], f"act {act.id}")
+                self.db.execute(
+                    "UPDATE act SET body = ? WHERE n = ?", (encode(replace(act, detail=detail)).decode(), n)
+                )
 
     # -- what others build on ----------------------------------------------------------------------------------
 

@@ -14,7 +14,7 @@ from lab.design.revision import Design, first_draft, following, subject_of
 from lab.label import Act, Label
 from lab.records import Blob, Imported, Tombstone, numbered
 from lab.stamp import now, uuid7
-from lab.study import Given
+from lab.study import Given, Study
 from lab.task import Actor, InformationUnit, Task
 from lab.trace import AnyEvent, Ended, Source, Started, Step
 from lab.turn import Action, Observation, Proposed
@@ -36,10 +36,10 @@ MARKS = dict(zip((*PLACES, "copy", "linked"), "QWJXYVHCL", strict=True))
 GUESS = "zebra umbrellas for the long march"
 THEIRS = [
     "zonotes", "zovalue", "zoreview", "zoquiz", "zoobjection", "zodraft", "zotyped", "zonoteof", "zolinked", "zodetail",
-    "zoplace", GUESS,
+    "zoplace", "zomoved", "zosettled", GUESS,
 ]  # fmt: skip
 """Words of theirs outside runs, and words of others that quote them."""
-OTHERS = ["kenote", "kereview", "kedraft", "kereply", "kethought", "kenamed"]
+OTHERS = ["kenote", "kereview", "kedraft", "kereply", "kethought", "kenamed", "kemoved", "kereason"]
 
 
 class Filled(NamedTuple):
@@ -164,6 +164,22 @@ def _study(store: Store) -> None:
     named = {"left": {CODE: 2, "R3": 1}, "also": [["kenamed", CODE]]}
     store.record_act(Act(uuid7(), plan.id, 1, Actor("human", "R3"), "dealt", now(), detail=named))
     store.record_act(Act(uuid7(), plan.id, 1, P07, "locked", now(), detail={"left": {CODE: 2}}))
+    _settled(store, plan)
+
+
+def _settled(store: Store, plan: Study) -> None:
+    """What D01 settled after a discussion in which they moved, quoting and naming them; and what they settled."""
+    moves = [
+        {"rater": CODE, "was": "not_completed", "now": "completed", "why": "zomoved after all"},
+        {"rater": "R2", "was": "completed", "now": "completed", "why": f"kemoved, as {CODE} says"},
+    ]
+    told = {"target": "open", "field": "state", "by_means": "discussion", "value": "not_completed", "moves": moves}
+    told["reason"] = f"kereason of {CODE}"
+    quoted = {"target": "pay", "field": "state", "by_means": "adjudicator", "value": "not_completed"}
+    quoted["reason"] = f"said so: {GUESS}"
+    words = {"target": "open", "field": "why", "by_means": "adjudicator", "value": GUESS, "reason": "keword"}
+    for by, detail in ((D01, told), (D01, quoted), (D01, words), (P07, {**quoted, "reason": "zosettled"})):
+        store.record_act(Act(uuid7(), plan.id, 1, by, "adjudicated", now(), "other", detail=detail))
 
 
 def _by(one: Label, rater: Actor) -> Label:

@@ -13,7 +13,8 @@ from store.store import Store
 
 
 def study_marks(store: Store, name: str, rater: str) -> tuple[dict[str, tuple[str, Marks]], str]:
-    """By run what one rater says, or of a locked study what most of its people say; and whose word that is.
+    """By run what one rater says, or of a locked study what was adjudicated, else what most of its people say; and
+    whose word that is.
 
     Of a person only what is handed in counts, and of repeated ratings the first. Raises `LabError` where nothing is
     settled yet.
@@ -25,12 +26,15 @@ def study_marks(store: Store, name: str, rater: str) -> tuple[dict[str, tuple[st
             "--rater R1 takes one rater's answers as they are.",
         )  # fmt: skip
     labels = counted(store, study, rater)
-    marks = {one.run: (where, one) for where, one in settled(study, store.units(study), labels)}
+    decided = {} if rater else store.settled(study)
+    marks = {one.run: (where, one) for where, one in settled(study, store.units(study), labels, decided)}
     people = sorted({label.rater.id for label in labels})
     if not people or not marks:
         whose = f"of {rater} " if rater else ""
         raise LabError("metrics", f"study {study.name} has no answers {whose}that are handed in and settle anything.")
     whose = people[0] if len(people) == 1 else f"most of {', '.join(people)}"
+    if decided:
+        whose += f", {len(decided)} item{'' if len(decided) == 1 else 's'} adjudicated,"
     return marks, f"by {whose} in {study.name}, {len(marks)} run{'' if len(marks) == 1 else 's'}"
 
 

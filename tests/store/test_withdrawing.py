@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from lab.errors import LabError
 from lab.label import Act
+from lab.labels import Spot
 from lab.records import Imported
 from lab.stamp import now, uuid7
 from lab.study import Assignment
@@ -93,13 +94,27 @@ def test_what_others_said_of_what_quotes_them_goes_and_the_rest_of_a_study_stays
     assert list(store.labels(plan)) == before
     assert [(one.rater, one.unit) for one in store.assignments(plan)] == [("R2", "other"), ("R3", "other")]
     assert store.locked(plan)
-    assert {act.rater.id for act in store.acts(plan)} == {"R2", "R3", GONE.id}
+    assert {act.rater.id for act in store.acts(plan)} == {"D01", "R2", "R3", GONE.id}
     assert [act.detail for act in store.acts(plan, "R3")] == [
         {"by": GONE.id}, {"left": {GONE.id: 2, "R3": 1}, "also": [["kenamed", GONE.id]]},
     ]  # fmt: skip
     counts = erased.row.counts
     assert (counts["labels"], counts["labels_of_others"], counts["units"]) == (10, 4, 4)
-    assert (counts["acts"], counts["assignments"], counts["drafts"]) == (4, 1, 1)
+    assert (counts["acts"], counts["assignments"], counts["drafts"]) == (5, 1, 1)
+
+
+def test_what_others_settled_stands_without_their_part_in_it(store: Store, filled: Filled) -> None:
+    assert len(store.settled(store.study("trial"))) == 3
+    withdraw(store, CODE, D01)
+    standing = {spot: one.what for (_, spot), one in store.settled(store.study("trial")).items()}
+    assert {spot: what.value for spot, what in standing.items()} == {
+        Spot("open", "state"): "not_completed",
+        Spot("pay", "state"): "not_completed",
+    }
+    told = standing[Spot("open", "state")]
+    assert told.reason == "kereason of (withdrawn)"
+    assert [(move.rater, move.why) for move in told.moves] == [("R2", "kemoved, as (withdrawn) says")]
+    assert standing[Spot("pay", "state")].reason == "(withdrawn)"
 
 
 def test_designs_stay_without_their_code_their_words_and_steps_of_erased_runs(store: Store, filled: Filled) -> None:
