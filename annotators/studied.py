@@ -62,6 +62,13 @@ class Studied:
         self.played = played
         self.how = how
         self.further = further
+        self._kept: dict[Any, Any] = {}
+
+    def once(self, key: Any, make: Callable[[], Any]) -> Any:
+        """What `make` gives, made the first time that it is asked for: a study that was read does not change."""
+        if key not in self._kept:
+            self._kept[key] = make()
+        return self._kept[key]
 
     @cached_property
     def people(self) -> tuple[int, ...]:

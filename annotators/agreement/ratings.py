@@ -22,6 +22,7 @@ class Ratings(NamedTuple):
 
     `codes` (places x raters, int16) index `categories`; -1 is missing. `trace` (places) indexes `traces`, the clusters.
     `scores` are the categories as numbers where they are ordered on a scale ("1" .. "5"); None where they are not.
+    `reasons` counts answers that were to be given and were not. `derived` is `after` once paths and dependencies apply.
     """
 
     field: str
@@ -33,6 +34,7 @@ class Ratings(NamedTuple):
     places: tuple[Place, ...]
     scores: tuple[float, ...] | None = None
     reasons: dict[str, int] = {}
+    derived: str = ""
 
 
 class Numbers(NamedTuple):

@@ -1,0 +1,224 @@
+"""What follows from each rater's sheets: node answers once paths and dependencies are applied, rates and scores."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Literal, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from annotators.agreement.said import Ints, Said, ruled
+from annotators.derived import (
+    COMPLETED,
+    NOT_COMPLETED,
+    TdgDerived,
+    decisions_derived,
+    graph_of,
+    irr_derived,
+    path_of,
+    rubric_score,
+    succeeded,
+)
+from annotators.studied import Studied
+from lab.label import Label
+from lab.labels import Sheet
+from lab.protocol import Field
+from lab.study import Unit
+from lab.task import Tdg
+from lab.wire import encode
+
+Codes = npt.NDArray[np.int16]
+Name = Literal["apr", "ppr", "irr", "score", "decisions"]
+NAMES: Mapping[str, tuple[Name, ...]] = {
+    "tdg nodes": ("apr", "ppr"), "information units": ("irr",), "criteria": ("score",), "branches": ("decisions",),
+}  # fmt: skip
+"""What can follow from a sheet, by what a protocol's targets are."""
+
+
+class Nodes(NamedTuple):
+    """One sheet's node answers: by target what was said (or the reason for saying nothing), and the step (-1: none)."""
+
+    unit: int
+    rater: int
+    said: Mapping[str, str]
+    steps: Mapping[str, int]
+
+
+def after(
+    studied: Studied, field: Field, raters: tuple[int, ...], run: int, codes: Codes, said: Said
+) -> tuple[Codes, Ints, tuple[str, ...]]:
+    """Node answers after derivation, with reasons: `not_applicable` on ways that were not taken."""
+    found: tuple[Codes, Ints, tuple[str, ...]] = studied.once(
+        ("after", field.id, raters, run), lambda: _after(studied, field, codes, said)
+    )
+    return found
+
+
+def _after(studied: Studied, field: Field, codes: Codes, said: Said) -> tuple[Codes, Ints, tuple[str, ...]]:
+    names = said.reasons if "not_applicable" in said.reasons else (*said.reasons, "not_applicable")
+    known = {option.id: i for i, option in enumerate(one for one in field.options if not one.by_rule)}
+    if not {COMPLETED, NOT_COMPLETED} <= known.keys():
+        return codes, said.why, said.reasons
+    codes, why = codes.copy(), said.why.copy()
+    derive = _Deriving(studied, field)
+    rows = _rows_of_units(said)
+    for unit, (first, last) in rows.items():
+        for column in range(codes.shape[1]):
+            if not ((codes[first:last, column] >= 0) | (why[first:last, column] >= 0)).any():
+                continue
+            told = derive.sheet(unit, said, codes, first, last, column)
+            for at in range(first, last):
+                if codes[at, column] < 0:
+                    continue
+                word = told.after[said.laid.places[at].target]
+                codes[at, column] = known.get(word, -1)
+                if codes[at, column] < 0:
+                    why[at, column] = names.index(word)
+    return codes, why, names
+
+
+def _rows_of_units(said: Said) -> dict[int, tuple[int, int]]:
+    """Each unit's stretch of a field's places."""
+    found: dict[int, tuple[int, int]] = {}
+    for at, unit in enumerate(said.laid.unit.tolist()):
+        found[unit] = (found.get(unit, (at, at))[0], at + 1)
+    return found
+
+
+class _Deriving:
+    """Paths of sheets, each pattern of answers on a graph worked out once."""
+
+    def __init__(self, studied: Studied, field: Field) -> None:
+        self.units = {one.id: one for one in studied.units}
+        self.columns = studied.columns
+        self.field = field
+        self.names = tuple(option.id for option in field.options if not option.by_rule)
+        self._graphs: dict[int, tuple[bytes, Tdg]] = {}
+        self._known: dict[object, TdgDerived] = {}
+
+    def graph(self, unit: int) -> tuple[bytes, Tdg]:
+        if unit not in self._graphs:
+            tdg = graph_of(self.units[self.columns.units[unit]])
+            self._graphs[unit] = (encode(tdg), tdg)
+        return self._graphs[unit]
+
+    def sheet(self, unit: int, said: Said, codes: Codes, first: int, last: int, column: int) -> TdgDerived:
+        """What one rater's answers on one unit come to."""
+        before: dict[str, str] = {}
+        steps: dict[str, int] = {}
+        gave = said.gave[first:last, column]
+        for at in range(first, last):
+            target = said.laid.places[at].target
+            if codes[at, column] >= 0:
+                before[target] = self.names[codes[at, column]]
+                steps[target] = int(said.step[at, column])
+            elif gave[at - first]:
+                before[target] = said.reasons[said.why[at, column]]
+        for target, value in ruled(self.units[self.columns.units[unit]], self.field.id).items():
+            before[target] = str(value)
+        return self.path(unit, before, steps)
+
+    def path(self, unit: int, before: Mapping[str, str], steps: Mapping[str, int]) -> TdgDerived:
+        """The path by such answers."""
+        sha, tdg = self.graph(unit)
+        key = (sha, tuple(before.items()), tuple(steps.items()))
+        if key not in self._known:
+            self._known[key] = path_of(tdg, before, _told(before, steps))
+        return self._known[key]
+
+
+def _told(before: Mapping[str, str], steps: Mapping[str, int]) -> dict[str, int | None]:
+    """Steps as `path_of` takes them: a completion whose step is not told is as late as the latest that is."""
+    told = [step for id, step in steps.items() if before[id] == COMPLETED and step >= 0]
+    latest = max(told, default=0)
+    found: dict[str, int | None] = {}
+    for id, said in before.items():
+        if said == COMPLETED:
+            step = steps.get(id, -1)
+            found[id] = step if step >= 0 else latest
+        elif said == NOT_COMPLETED:
+            found[id] = None
+    return found
+
+
+# -- sheets anew -----------------------------------------------------------------------------------------------
+
+
+def sheets(studied: Studied, raters: Sequence[int], run: int = 1) -> Iterator[tuple[int, int, Sheet]]:
+    """The sheets of these raters as their standing labels make them, by unit and rater (indices); pilots left out."""
+    columns = studied.columns
+    units = {one.id: one for one in studied.units if not one.pilot}
+    wanted = np.isin(columns.rater, list(raters)) & (columns.run == run)
+    rows = np.flatnonzero(wanted)
+    rows = rows[np.lexsort((columns.rater[rows], columns.unit[rows]))]
+    edges = np.flatnonzero(np.diff(columns.unit[rows]) | np.diff(columns.rater[rows])) + 1
+    for some in np.split(rows, edges) if len(rows) else []:
+        at, rater = int(columns.unit[some[0]]), int(columns.rater[some[0]])
+        unit = units.get(columns.units[at])
+        if unit is not None:
+            labels = [_label(studied, unit, row) for row in some.tolist()]
+            yield at, rater, Sheet(studied.study.protocol, unit, labels)
+
+
+def _label(studied: Studied, unit: Unit, row: int) -> Label:
+    columns = studied.columns
+    value, reason, step = int(columns.value[row]), int(columns.reason[row]), int(columns.step[row])
+    return Label(
+        "", studied.study.id, studied.study.version, unit.id, columns.targets[columns.target[row]],
+        columns.fields[columns.field[row]], columns.raters[columns.rater[row]],
+        columns.values[value] if value >= 0 else None, int(columns.run[row]),
+        reason_missing=columns.reasons[reason] if value < 0 <= reason else None,  # type: ignore[arg-type]
+        evidence=f"{unit.runs[0]}@{step + 1}" if step >= 0 and unit.runs else None,
+    )  # fmt: skip
+
+
+def values_of(studied: Studied, name: Name, raters: Sequence[int], run: int = 1) -> dict[tuple[int, int], float | None]:
+    """What follows from each sheet, by unit and rater (indices); None where nothing does."""
+    find = _FOUND[name]
+    return {(at, rater): find(studied, sheet) for at, rater, sheet in sheets(studied, raters, run)}
+
+
+def _path(studied: Studied, sheet: Sheet) -> TdgDerived:
+    field = next(one.id for one in sheet.protocol.fields if one.option(COMPLETED))
+    before: dict[str, str] = {}
+    steps: dict[str, int] = {}
+    for spot, label in sheet.heads.items():
+        if spot.field == field:
+            before[spot.target] = label.reason_missing or str(label.value)
+            number = (label.evidence or "").rpartition("@")[2]
+            steps[spot.target] = int(number) - 1 if number.isdigit() else -1
+    before |= {target: str(value) for target, value in ruled(sheet.unit, field).items()}
+    derive: _Deriving = studied.once(
+        ("deriving", field), lambda: _Deriving(studied, sheet.protocol.field(field) or sheet.protocol.fields[0])
+    )
+    at: dict[str, int] = studied.once("unit numbers", lambda: {id: i for i, id in enumerate(studied.columns.units)})
+    return derive.path(at[sheet.unit.id], before, {id: step for id, step in steps.items() if id in before})
+
+
+def _apr(studied: Studied, sheet: Sheet) -> float | None:
+    aligned = _path(studied, sheet).aligned
+    return None if aligned is None else aligned.apr
+
+
+def _ppr(studied: Studied, sheet: Sheet) -> float | None:
+    aligned = _path(studied, sheet).aligned
+    return None if aligned is None else aligned.ppr
+
+
+def _irr(studied: Studied, sheet: Sheet) -> float | None:
+    case = studied.case(sheet.unit.runs[0]) if sheet.unit.runs else None
+    return irr_derived(sheet.unit, sheet, succeeded(case.score) if case is not None else None).value
+
+
+def _score(studied: Studied, sheet: Sheet) -> float | None:
+    return rubric_score(sheet.unit, sheet)
+
+
+def _decisions(studied: Studied, sheet: Sheet) -> float | None:
+    return decisions_derived(sheet.unit, sheet).accuracy
+
+
+_FOUND: Mapping[Name, Callable[[Studied, Sheet], float | None]] = {
+    "apr": _apr, "ppr": _ppr, "irr": _irr, "score": _score, "decisions": _decisions,
+}  # fmt: skip
