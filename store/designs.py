@@ -15,7 +15,7 @@ from lab.trace import AnyEvent, Started
 from lab.wire import decode, encode, escape_surrogates
 from store.withdrawn import check_stays
 
-_INSERT = "INSERT INTO design VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+INSERT_DESIGN = "INSERT INTO design VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 _HEADS = """
 SELECT body FROM design WHERE task = ?1 AND asked = ?2 AND id NOT IN (
     SELECT s.value FROM design later, json_each(later.supersedes) s WHERE later.task = ?1 AND later.asked = ?2
@@ -51,7 +51,7 @@ class Designs:
             if len(superseded) < len(revision.supersedes):
                 raise LabError(_what(revision), f"follows a revision that is not in {self.path}.")
             _check(db, superseded, revision)
-            db.execute(_INSERT, _row(revision))
+            db.execute(INSERT_DESIGN, design_row(revision))
             heads = [_decoded(row) for row in db.execute(_HEADS, revision.subject)]
         return sorted(heads, key=lambda head: head.id == revision.id)
 
@@ -138,8 +138,8 @@ def _found(db: sqlite3.Connection, id: str) -> Iterable[tuple[str]]:
     return db.execute("SELECT body FROM design WHERE id = ?", (id,)).fetchall()
 
 
-def _row(revision: Revision) -> tuple[Any, ...]:
-    """The values of `_INSERT`; the body is text, so that any SQLite browser shows it."""
+def design_row(revision: Revision) -> tuple[Any, ...]:
+    """The values of `INSERT_DESIGN`; the body is text, so that any SQLite browser shows it."""
     return (
         revision.id,
         *_safe(revision.subject),

@@ -24,7 +24,7 @@ _ASSIGNMENT = (
     "ON CONFLICT (study, version, rater, unit, run) DO NOTHING"
 )
 _BATCH = 200
-_MANY = 1000
+MANY = 1000
 """Assignments from which on they are counted at the end: lifting triggers has a price of its own."""
 
 _NEXT = (
@@ -76,7 +76,7 @@ class Studies:
             if self.locked(study):
                 raise LabError(f"study {study.name}", "is locked; nothing in it changes any more.")
             gone = {code for (code,) in db.execute("SELECT code FROM withdrawal")}
-            with counted_at_the_end(db) if len(rows) > _MANY else nullcontext():
+            with counted_at_the_end(db) if len(rows) > MANY else nullcontext():
                 return insert_assignments(db, study, rows, gone)
 
     # Reading

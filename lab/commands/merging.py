@@ -1,9 +1,122 @@
-"""The command merge."""
+"""Brings rater copies of a file together into one: merge."""
 
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from lab.commands.seats import check_seat
+from lab.output import print_json, say, warn
+from lab.settings import database, load
+from screens.seats import sees_outcomes
+
+if TYPE_CHECKING:
+    from store.merging import Merged
+
+
+class ClashLine(msgspec.Struct, frozen=True):
+    """A place at which two last words of one rater stand; `target` is empty where the item itself is meant."""
+
+    study: str
+    version: int
+    rater: str
+    unit: str
+    run: int
+    target: str
+    field: str
+
+
+class MergeDone(msgspec.Struct, frozen=True):
+    """What came into a database from other files: `merge`.
+
+    `came` counts what was new by what it is, `there` the rows that were here already. `gone` counts what went from
+    here because another file says that it must: somebody withdrew (`withdrew`), or a run was erased. `kits` are those
+    of the files that were kits. `clashes` are all that stand now; their raters settle them. `outside` are files with
+    linked pictures of runs that went: they stand where they did.
+    """
+
+    db: str
+    files: tuple[str, ...]
+    came: dict[str, int]
+    there: int
+    gone: dict[str, int]
+    withdrew: tuple[str, ...]
+    kits: tuple[str, ...]
+    clashes: tuple[ClashLine, ...]
+    outside: tuple[str, ...]
+
+
+CAME = {
+    "runs": "runs", "events": "moments of runs", "pictures": "pictures and states of runs",
+    "reviews": "words on demonstrations", "clearances": "demonstrations cleared", "designs": "acts on designs",
+    "studies": "studies", "units": "items",
+    "dealt": "items dealt to people", "labels": "answers, with their history", "acts": "acts of people in studies",
+}  # fmt: skip
+"""What each count is of, in the order in which they are told."""
+_MOST = 20
+"""Clashes that are named one by one."""
 
 
 def merge(args: argparse.Namespace) -> int:
-    raise NotImplementedError
+    """Takes everything of the files in that is not here, all or none."""
+    settings = load(db=getattr(args, "db", None))
+    check_seat(settings, sees_outcomes, "merge")
+    from store.merging import merge_into
+
+    path = database(settings)
+    if not settings.db:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    merged = merge_into(path, [Path(file) for file in args.files])
+    if args.json:
+        print_json(_told(path, args.files, merged))
+    else:
+        _tell(path, args.files, merged)
+    for file in merged.outside:
+        warn(f"{file} is still there: its picture was linked, not taken in, and is yours to delete")
+    return 0
+
+
+def _told(path: Path, files: list[str], merged: Merged) -> MergeDone:
+    clashes = tuple(ClashLine(*clash) for clash in merged.clashes)
+    return MergeDone(
+        str(path), tuple(files), merged.came, merged.there, merged.gone, merged.withdrew, merged.kits, clashes,
+        merged.outside,
+    )  # fmt: skip
+
+
+def _tell(path: Path, files: list[str], merged: Merged) -> None:
+    say(f"{path}: {len(files):,} {'file' if len(files) == 1 else 'files'} brought together")
+    for name, words in CAME.items():
+        if count := merged.came.get(name, 0):
+            say(f"{count:9,} {words}")
+    if not merged.came:
+        say("          nothing new")
+    if merged.there:
+        say(f"{merged.there:9,} rows were here already")
+    _tell_gone(merged)
+    _tell_clashes(merged)
+
+
+def _tell_gone(merged: Merged) -> None:
+    from lab.commands.withdrawing import WORDS
+
+    if merged.withdrew:
+        say(f"{', '.join(merged.withdrew)} withdrew elsewhere and {'is' if len(merged.withdrew) == 1 else 'are'} "
+            "taken out here, too")  # fmt: skip
+    for name, count in merged.gone.items():
+        say(f"{count:9,} went: {WORDS.get(name, name)}")
+
+
+def _tell_clashes(merged: Merged) -> None:
+    if merged.clashes:
+        count = len(merged.clashes)
+        say(f"{count:9,} {'place has' if count == 1 else 'places have'} two last words of one rater, who settles them "
+            "on opening the item")  # fmt: skip
+    for study, version, rater, unit, run, target, field in merged.clashes[:_MOST]:
+        again = f", rating {run}" if run > 1 else ""
+        say(f"          {rater} in {study} v{version}: {f'{field} of {target}' if target else field} in {unit}{again}")
+    if len(merged.clashes) > _MOST:
+        say(f"          and {len(merged.clashes) - _MOST:,} more; --json lists them")
