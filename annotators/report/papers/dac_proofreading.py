@@ -1,0 +1,89 @@
+"""Edit rates (DAC-Bench 2.4): how much of each annotator's work was changed, and how much each proofreader changes."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from annotators.report.papers import cells
+from annotators.report.papers.cells import Item, count, few, lacking, share
+from annotators.report.papers.said import asked_units, cases_of, run_of, said
+from annotators.studied import Studied
+from lab.report import Cell, Table
+from lab.review import Sheet
+
+_SOURCE = "DAC-Bench 2.4"
+
+
+class Look(NamedTuple):
+    """What one proofreader says of one step: accept, edit or reject."""
+
+    demonstration: str
+    annotator: str
+    proofreader: str
+    verdict: str
+
+
+def looks(studied: Studied) -> list[Look]:
+    """Every verdict on a step in this study."""
+    cases = cases_of(studied)
+    found = []
+    for one in said(studied, "verdict"):
+        if one.value is not None:
+            case = cases.get(one.unit)
+            annotator = case.agent.id if case is not None else "not known"
+            found.append(Look(one.unit, annotator, studied.columns.raters[one.rater].id, str(one.value)))
+    return found
+
+
+def reviewed(studied: Studied) -> list[Look]:
+    """Every verdict on a step in the reviews of these demonstrations, of proofreaders who have handed theirs in."""
+    found = []
+    for unit in asked_units(studied):
+        known = studied.further.reviewed(run_of(unit))
+        if known is None:
+            continue
+        demo, rows = known
+        for by in sorted({row.by.id for row in rows if row.act == "commit"}):
+            sheet = Sheet(demo, rows, by)
+            verdicts = [sheet.verdict(step) for step in range(demo.steps)]
+            found += [Look(unit.id, demo.annotator.id, by, verdict) for verdict in verdicts if verdict]
+    return found
+
+
+def rates(studied: Studied, labelled: list[Look]) -> tuple[Table, ...]:
+    """By annotator and by proofreader: of the study's sheets, and of the reviews where there are any."""
+    reviews = reviewed(studied)
+    tables = [*_tables(studied, labelled, "dac-edits", "on this study's sheets")]
+    if reviews:
+        tables += _tables(studied, reviews, "dac-reviews", "in the reviews of the demonstrations")
+    return tuple(tables)
+
+
+def _tables(studied: Studied, seen: list[Look], id: str, where: str) -> tuple[Table, Table]:
+    return (
+        _rates(studied, seen, f"{id}-annotators", f"Edit rate by annotator, {where}", "Annotator", of_annotator=True),
+        _rates(studied, seen, f"{id}-proofreaders", f"Edit rate by proofreader, {where}", "Proofreader"),
+    )
+
+
+def _rates(studied: Studied, seen: list[Look], id: str, title: str, who: str, *, of_annotator: bool = False) -> Table:
+    named = [(one.annotator if of_annotator else one.proofreader, one) for one in seen]
+    rows: list[tuple[Cell, ...]] = []
+    for code in [*sorted({code for code, _ in named}), "All"]:
+        own = [one for name, one in named if code in (name, "All")]
+        items = [Item(one.demonstration, one.demonstration, float(one.verdict != "accept")) for one in own]
+        raters = len({one.proofreader for one in own})
+        rate = (
+            share(studied, items, "verdict", "edit rate", part=code, raters=raters)
+            if own
+            else lacking("verdict", "edit rate", "nobody has looked at a step", part=code)
+        )
+        changed = [sum(one.verdict == verdict for one in own) for verdict in ("edit", "reject")]
+        parts = (len({one.demonstration for one in own}), len(own), *changed)
+        rows.append((code, *(count(n, "verdict", part=code) for n in parts), cells.percent(rate)))
+    notes = (
+        "A step counts once for each proofreader; the rate is edited and rejected over looks, clustered by episode.",
+        *few(len({one.demonstration for one in seen}), "episodes"),
+    )
+    head = (who, "Episodes", "Looks", "Edited", "Rejected", "Rate")
+    return Table(id, title, head, tuple(rows), _SOURCE, notes)
