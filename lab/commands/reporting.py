@@ -55,9 +55,10 @@ def how_of(args: argparse.Namespace) -> How:
 
 
 def _form(args: argparse.Namespace) -> Form:
-    for form in ("md", "html", "json"):
+    forms: tuple[Form, ...] = ("md", "html", "json")
+    for form in forms:
         if getattr(args, form):
-            return form  # type: ignore[return-value]
+            return form
     return _ENDINGS.get(Path(args.out).suffix.lower(), "text") if args.out else "text"
 
 
@@ -71,9 +72,7 @@ def _made(store: Store, name: str, beside: list[str], how: How) -> Report:
     names = [one.name for one in (study, *others)]
     if len(set(names)) < len(names):
         raise LabError("report", "--with names further studies, each once.", code=2)
-    studied = gathered(store, study, how)
-    studied.further = studied.further._replace(beside=tuple(gathered(store, other, how) for other in others))
-    return reported(studied, program(), platform())
+    return reported(gathered(store, study, how, beside), program(), platform())
 
 
 def _rendered(made: Report, form: Form, width: int) -> bytes:

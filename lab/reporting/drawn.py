@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from rich.cells import cell_len
 
+from lab.drawing import interval_bar, scale
 from lab.report import Bars, Grid, Lines, Picture, Point, Scatter
 from lab.reporting.layout import clean, folded, padded, table_lines
 from lab.reporting.words import figure
@@ -66,7 +67,7 @@ class Canvas:
     """A field of characters with axes; the first row is the top."""
 
     def __init__(self, wide: int, high: int, across: tuple[float, float], up: tuple[float, float]) -> None:
-        self.wide, self.high, self.across, self.up = wide, high, _spread(across), _spread(up)
+        self.wide, self.high, self.across, self.up = wide, high, spread(across), spread(up)
         self.rows = [[" "] * wide for _ in range(high)]
 
     def place(self, x: float, y: float) -> tuple[int, int]:
@@ -95,7 +96,8 @@ class Canvas:
         return [*out, *(padded(line, margin + 2 + self.wide, right=True) for line in folded(across, self.wide))]
 
 
-def _spread(ends: tuple[float, float]) -> tuple[float, float]:
+def spread(ends: tuple[float, float]) -> tuple[float, float]:
+    """The ends of a scale, apart also where they are one."""
     return ends if ends[0] < ends[1] else (ends[0] - 0.5, ends[0] + 0.5)
 
 
@@ -194,7 +196,7 @@ def bar_lines(picture: Bars, width: int) -> list[str]:
     names = [clean(name) for name in picture.says]
     margin = min(max(map(cell_len, names)), max(12, width // 3))
     wide = max(10, min(_WIDE, width - margin - 10))
-    least, most = _spread((picture.least, picture.most))
+    least, most = spread((picture.least, picture.most))
     out: list[str] = []
     for name, bar in zip(names, picture.bars, strict=True):
         *above, last = folded(name, margin)
@@ -202,15 +204,9 @@ def bar_lines(picture: Bars, width: int) -> list[str]:
         if bar.value is None:
             out += _after(f"{padded(last, margin)}  ", f"undefined ({bar.undefined})", width)
             continue
-        row = [" "] * wide
-        if bar.low is not None and bar.high is not None:
-            first, final = _on(bar.low, least, most, wide), _on(bar.high, least, most, wide)
-            row[first : final + 1] = "─" * (final - first + 1)
-            row[first], row[final] = "├", "┤"
-        row[_on(bar.value, least, most, wide)] = "●"
-        out.append(f"{padded(last, margin)}  {''.join(row)}  {figure(bar.value, 2)}")
-    low, high = _edge(least), _edge(most)
-    return [*out, f"{' ' * margin}  {low}{padded(high, wide - len(low), right=True)}"]
+        row = interval_bar(bar.value, bar.low, bar.high, wide, least, most)
+        out.append(f"{padded(last, margin)}  {row}  {figure(bar.value, 2)}")
+    return [*out, f"{' ' * margin}  {scale(wide, least, most)}"]
 
 
 def _after(head: str, text: str, width: int) -> list[str]:

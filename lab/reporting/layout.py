@@ -11,8 +11,10 @@ from lab.report import Cell, Number
 from lab.reporting.words import cell_of, interval_of, value_of
 
 GAP = 2
-_LEAST = 12
+_LEAST = 10
 """Least columns of a cell of words that is folded."""
+_NARROW = 12
+"""Columns in which a number that is undefined is folded, where it stands over another."""
 
 
 def clean(text: str) -> str:
@@ -61,7 +63,7 @@ def _over_its_interval(cell: Cell, width: int) -> Lines:
     if isinstance(cell, str):
         return [clean(cell)]
     if cell.agreement.value is None:
-        return folded(value_of(cell), _LEAST)
+        return folded(value_of(cell), _NARROW)
     return [clean(part) for part in (value_of(cell), interval_of(cell)) if part]
 
 

@@ -16,7 +16,8 @@ from lab.reporting.words import (
     provenance_rows,
 )
 
-_START = re.compile(r"^(\s*)([#+\-=>]|\d+[.)])")
+_START = re.compile(r"^(\s*)(#|[-=+]+(?=\s|$)|\d+[.)](?=\s|$))")
+"""What would begin a heading, a rule or a list where it begins a line."""
 _WIDTH = 78
 
 
@@ -70,7 +71,12 @@ def _rows(columns: Sequence[str], rows: Sequence[Sequence[Cell]]) -> Iterator[st
     right = [any(isinstance(row[at], Number) for row in rows) for at in range(len(columns))]
     yield _row(["---:" if number else "---" for number in right])
     for row in rows:
-        yield _row([escaped(cell_of(cell)) for cell in row])
+        yield _row([_cell(cell) for cell in row])
+
+
+def _cell(cell: Cell) -> str:
+    """A number's own brackets need no escape: nothing that makes them a link can follow."""
+    return cell_of(cell) if isinstance(cell, Number) and cell.agreement.value is not None else escaped(cell_of(cell))
 
 
 def _row(cells: Sequence[str]) -> str:
