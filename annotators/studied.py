@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lab.adjudication import Settled, adjudicated
 from lab.agreement import How
 from lab.case import Case
-from lab.columns import Columns
 from lab.design.revision import Revision, Subject
 from lab.label import Act
 from lab.labels import Spot
 from lab.review import Proof, Review
 from lab.study import Study, Unit
+
+if TYPE_CHECKING:
+    from lab.columns import Columns
 
 
 class Further(NamedTuple):

@@ -6,21 +6,44 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import msgspec
 
 from lab.study import Study
 from store.connect import told
+from store.studies import key_of
 
 if TYPE_CHECKING:
     from lab.columns import Columns
 
 
+_COUNTED = "act IN ('commit', 'reopen', 'adjudicated', 'replaced', 'left')"
+"""Acts that change what counts."""
+
+
+class Newest(msgspec.Struct, frozen=True):
+    """How far a file was read: the last row (number, id) of each table that agreement depends on, and what was erased.
+
+    Rows are never changed and only ever added, but by erasing; of an assignment the id is its place.
+    """
+
+    label: tuple[int, str] = (0, "")
+    act: tuple[int, str] = (0, "")
+    assignment: tuple[int, str] = (0, "")
+    withdrawals: int = 0
+    tombstones: int = 0
+
+
 class Heads:
-    """The verb of `Store` that agreement reads by; what is beneath it is the store's own."""
+    """The verbs of `Store` that agreement reads by; what is beneath them is the store's own."""
 
     path: Path
 
     def _connection(self) -> sqlite3.Connection:
+        raise NotImplementedError
+
+    def _rows_in(self, table: str, sql: str, *values: Any) -> list[Any]:
         raise NotImplementedError
 
     def columns(self, study: Study) -> Columns:
@@ -33,6 +56,30 @@ class Heads:
         with self._one_moment() as db:
             return standing(db, study)
 
+    def newest(self) -> Newest:
+        """How far this file goes now; nothing is counted but what was erased."""
+        last = {
+            table: self._rows_in(table, f"SELECT n, {name} FROM {table} ORDER BY n DESC LIMIT 1")
+            for table, name in _NAMED.items()
+        }
+        label, act, assignment = (tuple(found[0]) if found else (0, "") for found in last.values())
+        erased = [self._rows_in(table, f"SELECT count(*) FROM {table}") for table in ("withdrawal", "tombstone")]
+        return Newest(label, act, assignment, *(int(found[0][0]) if found else 0 for found in erased))
+
+    def same_since(self, study: Study, then: Newest) -> bool:
+        """Whether the labels that count in a study are those that counted when the file went as far as `then`."""
+        now = self.newest()
+        if (now.withdrawals, now.tombstones) != (then.withdrawals, then.tombstones):
+            return False
+        for table, (n, id) in (("label", then.label), ("act", then.act), ("assignment", then.assignment)):
+            if n and self._rows_in(table, f"SELECT {_NAMED[table]} FROM {table} WHERE n = ?", n) != [(id,)]:
+                return False
+            counts = f" AND {_COUNTED}" if table == "act" else ""
+            sql = f"SELECT 1 FROM {table} WHERE n > ? AND +study = ? AND +version = ?{counts} LIMIT 1"
+            if self._rows_in(table, sql, n, *key_of(study)):
+                return False
+        return True
+
     @contextmanager
     def _one_moment(self) -> Iterator[sqlite3.Connection]:
         """What is read within is of one moment, whoever writes meanwhile."""
@@ -43,3 +90,7 @@ class Heads:
                 yield db
             finally:
                 db.execute("COMMIT")
+
+
+_NAMED = {"label": "id", "act": "id", "assignment": "rater || ' ' || position"}
+"""What names a row beside its number."""

@@ -61,7 +61,7 @@ LAYERS: list[tuple[str, ...]] = [
     ("store", "simulators", "annotators", "lab.episode", "lab.devices", "lab.agents"),
     ("lab.spec", "lab.resuming"),
     ("lab.session",),
-    ("lab.fork", "lab.plays"),
+    ("lab.agreed", "lab.fork", "lab.plays"),
     ("lab.gathering", "lab.playing"),
     ("screens",),
     ("lab.cli", "lab.commands", "lab.options", "lab.output", "lab.tables"),

@@ -64,12 +64,13 @@ def _after(studied: Studied, field: Field, codes: Codes, said: Said) -> tuple[Co
     derive = _Deriving(studied, field)
     rows = _rows_of_units(said)
     for unit, (first, last) in rows.items():
+        held = {node.id for node in derive.graph(unit)[1].walk()}
         for column in range(codes.shape[1]):
             if not ((codes[first:last, column] >= 0) | (why[first:last, column] >= 0)).any():
                 continue
             told = derive.sheet(unit, said, codes, first, last, column)
             for at in range(first, last):
-                if codes[at, column] < 0:
+                if codes[at, column] < 0 or said.laid.places[at].target not in held:
                     continue
                 word = told.after[said.laid.places[at].target]
                 codes[at, column] = known.get(word, -1)
