@@ -46,7 +46,7 @@ def kept_or(store: Store, study: Study, how: How, compute: Callable[[], list[Agr
 
     A cache that cannot be read or written is none.
     """
-    path = _folder(store.path) / f"{sha_of([study.id, study.version, how])[:32]}.json"
+    path = _path(store, study, how)
     newest = store.newest()
     kept = _read(path)
     holds = kept is not None and (kept.study, kept.code, kept.how) == (study.sha, code_sha(), how)
@@ -57,6 +57,19 @@ def kept_or(store: Store, study: Study, how: How, compute: Callable[[], list[Agr
     found = compute()
     _write(path, _Kept(study.sha, code_sha(), how, newest, found))
     return found
+
+
+def kept_before(store: Store, study: Study, how: How) -> tuple[list[Agreement], Newest] | None:
+    """What was computed last by this program, though more came in since, and how far the file went then.
+
+    None where nothing was, and where somebody withdrew since or runs were erased: what is gone is not shown again.
+    """
+    kept, now = _read(_path(store, study, how)), store.newest()
+    if kept is None or (kept.study, kept.code, kept.how) != (study.sha, code_sha(), how):
+        return None
+    if (kept.newest.withdrawals, kept.newest.tombstones) != (now.withdrawals, now.tombstones):
+        return None
+    return kept.agreements, kept.newest
 
 
 def forget(path: Path) -> None:
@@ -79,6 +92,10 @@ def _numpy() -> str:
         return version("numpy")
     except PackageNotFoundError:
         return ""
+
+
+def _path(store: Store, study: Study, how: How) -> Path:
+    return _folder(store.path) / f"{sha_of([study.id, study.version, how])[:32]}.json"
 
 
 def _folder(path: Path) -> Path:

@@ -149,6 +149,13 @@ class Labels:
         found = self._rows_in("act", f"SELECT body FROM act WHERE {where} ORDER BY n", *values)
         return [_act(body) for (body,) in found]
 
+    def newer(self, study: Study, label: int) -> int:
+        """How many labels of a study came into this file after row `label`."""
+        # By rows and not by the study's index: few rows are newer, and a study may have a million.
+        sql = "SELECT count(*) FROM label WHERE n > ? AND +study = ? AND +version = ?"
+        found = self._rows_in("label", sql, label, *key_of(study))
+        return int(found[0][0]) if found else 0
+
     def withdrew(self, code: str) -> bool:
         """Whether a person has withdrawn: nothing of theirs is taken in again."""
         return bool(self._rows_in("withdrawal", "SELECT 1 FROM withdrawal WHERE code = ?", storable(code)))

@@ -1,0 +1,97 @@
+"""Items on which not all said the same, with who said what of them and at which step."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+from annotators.agreement.ratings import Place
+from annotators.agreement.said import field_named, said_of
+from annotators.studied import Studied
+from lab.labels import target_of
+from lab.study import Unit
+
+
+class Said(NamedTuple):
+    """What one rater said: `step` (from 0) is their evidence, `missing` whether it is a reason for no answer."""
+
+    rater: str
+    says: str
+    step: int | None = None
+    missing: bool = False
+
+
+class Dispute(NamedTuple):
+    """A place and what was said there, first by most; `about` is what the place is called, `run` its unit's first."""
+
+    unit: str
+    target: str
+    about: str
+    run: str
+    said: tuple[Said, ...]
+
+
+def disputes(studied: Studied, field: str, places: Iterable[tuple[str, str]]) -> Iterator[Dispute]:
+    """These places (unit, target) in their order, with the first rating of each rater, people before judges."""
+    units = {unit.id: unit for unit in studied.units}
+    reader = _Reader(studied, field)
+    for unit, target in places:
+        one = units[unit]
+        said = reader.at(Place(unit, target))
+        yield Dispute(unit, target, _about(one, target), one.runs[0] if one.runs else "", said)
+
+
+def between(found: Iterable[Dispute], one: str, other: str) -> list[Dispute]:
+    """Those at which these two both said something, and not the same."""
+    kept = []
+    for dispute in found:
+        words = {said.rater: said.says for said in dispute.said if not said.missing}
+        if one in words and other in words and words[one] != words[other]:
+            kept.append(dispute)
+    return kept
+
+
+def _about(unit: Unit, target: str) -> str:
+    there = target_of(unit, target)
+    return there.says if there is not None else target
+
+
+class _Reader:
+    """Reads who said what at a place: people before judges, of the first rating of each."""
+
+    def __init__(self, studied: Studied, field: str) -> None:
+        self.columns = studied.columns
+        self.raters = (*studied.people, *studied.judges)
+        self.told = said_of(studied, field_named(studied, field), self.raters, 1)
+        self.rows = {place: row for row, place in enumerate(self.told.laid.places)}
+
+    def at(self, place: Place) -> tuple[Said, ...]:
+        """What was said there; what was not asked, or not handed in, is left out."""
+        row = self.rows.get(place)
+        if row is None:
+            return ()
+        return _most_first([(at, one) for at in range(len(self.raters)) if (one := self._said(row, at)) is not None])
+
+    def _said(self, row: int, at: int) -> Said | None:
+        told, columns = self.told, self.columns
+        value, why, step = int(told.value[row, at]), int(told.why[row, at]), int(told.step[row, at])
+        rater = columns.raters[self.raters[at]].id
+        if value < 0:
+            return Said(rater, told.reasons[why].replace("_", " "), None, True) if told.gave[row, at] else None
+        says = _word(columns.values[value]) if value < len(columns.values) else "no"
+        return Said(rater, says, step if step >= 0 else None)
+
+
+def _most_first(said: Sequence[tuple[int, Said]]) -> tuple[Said, ...]:
+    """What most said comes first, those who said it beside one another."""
+    counts: dict[tuple[str, bool], int] = {}
+    for _, one in said:
+        counts[one.says, one.missing] = counts.get((one.says, one.missing), 0) + 1
+    ordered = sorted(said, key=lambda it: (-counts[it[1].says, it[1].missing], it[1].says, it[0]))
+    return tuple(one for _, one in ordered)
+
+
+def _word(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return f"{value:g}" if isinstance(value, float) else str(value)
