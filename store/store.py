@@ -54,7 +54,7 @@ _RUNS = {
 }
 
 
-class Store(Cases, Heads, Designs, Reviews, Links, Tabling, Studies, Labels, Adjudicating, Kits, Erasing):
+class Store(Cases, Designs, Reviews, Links, Tabling, Studies, Labels, Adjudicating, Heads, Kits, Erasing):
     """A hitlab file. Every verb is safe on any thread; what a writing verb returned from is on the disk."""
 
     def __init__(self, path: Path, *, readonly: bool = False) -> None:
