@@ -60,12 +60,16 @@ def average(
     statistic: str,
     *,
     most: float | None = None,
+    least: float | None = None,
     part: str = "",
     between: str = "people",
     raters: int = 1,
     why: str = "",
 ) -> Agreement:
-    """The mean of values with its interval over clusters; `most` is 1 for a share. `why` is told of no values."""
+    """The mean of values with its interval over clusters, which lie from `least` to `most` (0 to 1 for a share).
+
+    `why` is told where there are none.
+    """
     values = sorted(items)
     if not values:
         return lacking(field, statistic, why or _EMPTY, part=part, between=between)
@@ -73,7 +77,8 @@ def average(
     place = {cluster: i for i, cluster in enumerate(clusters)}
     trace = np.array([place[one.cluster] for one in values], dtype=np.int32)
     column = np.array([one.value for one in values], dtype=np.float64)
-    found = estimate(mean(column, trace, len(clusters), statistic, most), studied.how)
+    one = mean(column, trace, len(clusters), statistic, most)
+    found = estimate(one if least is None else one._replace(least=least), studied.how)
     how = studied.how
     told = found.low is not None
     booted = told and how.interval == "bootstrap"

@@ -32,7 +32,7 @@ class Said(NamedTuple):
 
 def asked_units(studied: Studied) -> list[Unit]:
     """The units that count: all but those of calibration, in the study's order."""
-    return [unit for unit in studied.units if not (unit.pilot or unit.gold)]
+    return [unit for unit in studied.units if not unit.pilot]
 
 
 def said(studied: Studied, field: str, raters: Sequence[int] | None = None, run: int | None = 1) -> list[Said]:
@@ -101,11 +101,12 @@ def beside(studied: Studied, protocol: str) -> list[Studied]:
 
 def cases_of(studied: Studied) -> dict[str, Case]:
     """By unit the run that it is about, where that run is here."""
-    found = {}
-    for unit in asked_units(studied):
-        case = studied.case(run_of(unit)) if unit.runs else None
-        if case is not None:
-            found[unit.id] = case
+
+    def read() -> dict[str, Case]:
+        runs = [(unit.id, studied.case(run_of(unit))) for unit in asked_units(studied) if unit.runs]
+        return {unit: case for unit, case in runs if case is not None}
+
+    found: dict[str, Case] = studied.once(("cases", "by unit"), read)
     return found
 
 
