@@ -226,7 +226,10 @@ def schemas() -> dict[str, Any]:
     from annotators.metrics.marks import Marks
     from annotators.plan import Plan
     from lab.agents.process_lines import FromProgram, ToProgram
+    from lab.commands.adjudicating_rows import Row as AdjudicationRow
+    from lab.commands.adjudicating_told import Adjudications, CaseTold, GoldWritten, QueueTold
     from lab.commands.attempts import BatchResult
+    from lab.commands.cases import CaseValue
     from lab.commands.comparing import Comparison
     from lab.commands.devices import DeviceLine
     from lab.commands.kits import KitMade, KitTaken
@@ -286,6 +289,11 @@ def schemas() -> dict[str, Any]:
         "label": LabelDone,
         "labels": LabelList,
         "labels-pilot": PilotTold,
+        "adjudication-row": AdjudicationRow,
+        "adjudicate": Adjudications,
+        "adjudicate-list": QueueTold,
+        "adjudicate-unit": CaseTold,
+        "adjudicate-gold": GoldWritten,
         "pack": Packed,
         "export": Exported,
         "review": ReviewShown,
@@ -322,6 +330,7 @@ def schemas() -> dict[str, Any]:
         "study-release": RaterReleased,
         "study-kit": KitMade,
         "study-take": KitTaken,
+        "agreement-cases": list[CaseValue],
         "error": Refused,
     }
 
