@@ -19,7 +19,7 @@ PAPERS: Mapping[str, tuple[str, ...]] = {
     "failure-mode-knowu-proactive": ("knowu_failures:sections",),
     "play": ("knowu_users:sections",),
     "reply-support": ("knowu_replies:sections",),
-    "success": ("memgui_success:sections",),
+    "success": ("memgui_success:sections", "fingertip_success:sections"),
     "information-units": ("memgui_irr:sections",),
     "failure-mode-memgui": ("memgui_failures:sections",),
     "golden-steps": ("memgui_golden:sections",),
