@@ -102,8 +102,7 @@ def split_of_case(case: Case) -> Split:
 def hybrid_of(case: Case, terms: Terms) -> Hybrid:
     """The hybrid score (3.4). lambda is the task's trait `lambda`, else the term `rule_weight`.
 
-    S_rule is the verdict `rule`, else the run's own score where rules were checked (`checks`). S_llm is the settled
-    mark `llm`, else the verdict `llm`. Where lambda is 1 or 0 the other score is not needed.
+    S_llm is the settled mark `llm`, else the verdict `llm`. Where lambda is 1 or 0 the other score is not needed.
     """
     weight = _number(case.task.traits.get("lambda"))
     weight = terms.rule_weight if weight is None else weight
@@ -111,14 +110,19 @@ def hybrid_of(case: Case, terms: Terms) -> Hybrid:
         return Hybrid(None, "of a task without lambda")
     if not 0 <= weight <= 1:
         return Hybrid(None, "with a lambda not from 0 to 1")
-    rule = _judged(case, "rule")
-    rule = case.score if rule is None and case.checks else rule
+    rule = rule_of(case)
     llm = _judged(case, "llm")
     if rule is None and weight > 0:
         return Hybrid(None, "no rule score")
     if llm is None and weight < 1:
         return Hybrid(None, "no judge's score")
     return Hybrid(weight * (rule or 0.0) + (1 - weight) * (llm or 0.0))
+
+
+def rule_of(case: Case) -> float | None:
+    """S_rule: the verdict `rule`, else the run's own score where rules were checked; None where there is neither."""
+    rule = _judged(case, "rule")
+    return case.score if rule is None and case.checks else rule
 
 
 def _judged(case: Case, name: str) -> float | None:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from annotators.agreement.additive import Additive
+from annotators.agreement.additive import Additive, Estimate
 from annotators.agreement.intervals import estimate, wilson
 from annotators.agreement.numbers import mean
 from annotators.agreement.ratings import Numbers, Ratings
 from annotators.studied import Studied
-from lab.agreement import Agreement
+from lab.agreement import Agreement, How
 from lab.report import Number
 
 FEW = 20
@@ -119,6 +119,17 @@ def plain(
     return Agreement(
         field, statistic, value, part=part, between=between, no_interval=no_interval, places=n, units=n, traces=n
     )
+
+
+def with_interval(found: Estimate, how: How, field: str, statistic: str, **of: Any) -> Agreement:
+    """An estimate that was made in this way, as a number; `of` are its n and whose it is."""
+    told = found.low is not None
+    booted = told and how.interval == "bootstrap"
+    return Agreement(
+        field, statistic, found.value, found.undefined, low=found.low, high=found.high, no_interval=found.no_interval,
+        interval=how.interval if told else "", level=how.level, resamples=how.resamples if booted else None,
+        seed=how.seed if booted else None, standard_error=found.standard_error, **of,
+    )  # fmt: skip
 
 
 def lacking(field: str, statistic: str, why: str, *, part: str = "", between: str = "people") -> Agreement:
