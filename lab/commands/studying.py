@@ -13,6 +13,7 @@ from lab.commands.runs import open_store, show_room
 from lab.commands.seats import check_seat
 from lab.commands.studying_status import people_of, status_of
 from lab.commands.studying_told import (
+    ItemLine,
     RaterDealt,
     RaterReleased,
     RaterReplaced,
@@ -143,7 +144,8 @@ def show(args: argparse.Namespace) -> int:
 
 def _unit_line(study: Study, unit: Unit) -> UnitLine:
     stage = "rule" if unit.mechanical else "pilot" if unit.pilot or unit.gold else "main"
-    return UnitLine(unit.id, unit.runs, items_of(study.protocol, len(unit.targets)), stage)
+    targets = tuple(ItemLine(one.id, one.says, one.detail, one.kind, one.options) for one in unit.targets)
+    return UnitLine(unit.id, unit.runs, items_of(study.protocol, len(unit.targets)), stage, targets)
 
 
 def open(args: argparse.Namespace) -> int:

@@ -125,13 +125,24 @@ class StudyStatus(msgspec.Struct, frozen=True):
     kit: str | None = None
 
 
+class ItemLine(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One item of a unit, as its raters read it: what a program that labels names as its target."""
+
+    id: str
+    says: str
+    detail: str = ""
+    kind: str = ""
+    options: tuple[str, ...] = ()
+
+
 class UnitLine(msgspec.Struct, frozen=True):
-    """One unit of a study: what it is of, how many items are asked about in it."""
+    """One unit of a study: what it is of, how many items are asked about in it, and which (none: the unit itself)."""
 
     id: str
     runs: tuple[str, ...]
     items: int
     stage: str
+    targets: tuple[ItemLine, ...] = ()
 
 
 class StudyShown(msgspec.Struct, frozen=True):

@@ -1,0 +1,153 @@
+"""How steady a judge is over its runs, and APR by what people and judges say (PSPA-Bench E.3, reproducibility)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from annotators.agreement.additive import Additive, over_traces, ratio, undefined
+from annotators.agreement.coefficients import percent, percent_exact
+from annotators.agreement.ratings import Floats, Numbers, Ratings
+from annotators.report.papers import cells
+from annotators.report.papers.cells import Item, average, coefficient, lacking, share
+from annotators.report.papers.laid import by_runs, modal, runs_of
+from annotators.report.papers.pspa_apr import FIELD, Rates, paths_of_most, rate_of, side_by_side
+from annotators.studied import Studied
+from lab.agreement import Agreement
+from lab.report import Cell, Section, Table
+
+SOURCE = "PSPA-Bench E.3, Reproducibility Analysis"
+_ONE_RUN = "one run of the judge"
+_NO_APR = "no run of which every answer that counts is there"
+_READINGS = (
+    "Three readings of consistency, since the paper does not say which of them it means; so with the spread of APR.",
+)
+
+
+def steadiness(studied: Studied) -> Section:
+    """Three readings of consistency over a judge's runs, two of how far its APR spreads."""
+    return Section(
+        "How steady the judge is",
+        _READINGS,
+        tuple(_steady(studied, rater, at) for at, rater in enumerate(studied.judges, 1)),
+    )
+
+
+def _steady(studied: Studied, rater: int, at: int) -> Table:
+    name = studied.columns.raters[rater].shown
+    runs = by_runs(studied, FIELD, rater)
+    between = f"{name} in {len(runs.raters)} runs"
+    rows: list[tuple[Cell, ...]] = [
+        (says, cells.percent(one), paper)
+        for says, one, paper in (
+            ("items at which all runs say the same", _identical(studied, runs, between), "98.7 %"),
+            ("two runs say the same", coefficient(studied, percent(runs), runs, between=between), "98.7 %"),
+            ("a run says what most runs say", _with_modal(studied, runs, between), "98.7 %"),
+            ("sd of mean APR over the judge's runs", _spread_of_means(studied, rater, between), "0.8 %"),
+            ("sd of APR over the judge's runs, mean of all rated runs", _mean_spread(studied, rater, between), "0.8 %"),
+        )
+    ]
+    count = len(runs.raters)
+    notes = (
+        f"{count} run{'' if count == 1 else 's'} of the judge, all of the same prompt and parameters under one name.",
+        "sd is that of a sample (n - 1).",
+    )
+    title = f"{name} over its runs"
+    return Table(f"pspa-e3-steady-{at}", title, ("Reading", "Here", "paper"), tuple(rows), SOURCE, notes)
+
+
+def _identical(studied: Studied, runs: Ratings, between: str) -> Agreement:
+    return coefficient(studied, percent_exact(runs), runs, between=between)
+
+
+def _with_modal(studied: Studied, runs: Ratings, between: str) -> Agreement:
+    if len(runs.raters) < 2:
+        return lacking(FIELD, "agreement with the modal answer", _ONE_RUN, between=between)
+    most = modal(runs).codes[:, 0]
+    items = [
+        Item(f"{place.unit} {place.target}", runs.traces[trace], float((codes[codes >= 0] == best).mean()))
+        for place, trace, codes, best in zip(runs.places, runs.trace.tolist(), runs.codes, most.tolist(), strict=True)
+        if best >= 0 and (codes >= 0).sum() >= 2
+    ]
+    return share(studied, items, FIELD, "agreement with the modal answer", between=between, raters=len(runs.raters))
+
+
+# -- APR -------------------------------------------------------------------------------------------------------
+
+
+def _aprs(studied: Studied, rater: int) -> Numbers:
+    """APR by unit and run of a judge, over units at which every run settles one."""
+    runs = {f"run {run}": rate_of(studied, "apr", rater, run) for run in runs_of(studied, rater)}
+    return side_by_side(studied, "APR", runs, whole=True)
+
+
+def _spread_of_means(studied: Studied, rater: int, between: str) -> Agreement:
+    """The sd over runs of each run's mean APR."""
+    aprs = _aprs(studied, rater)
+    return coefficient(studied, sd_of_means(aprs), aprs, between=between)
+
+
+def sd_of_means(numbers: Numbers) -> Additive:
+    """The sample sd over columns of their means; every place has a value in each. Sums: places, each column's."""
+    name, columns = "sd of mean", len(numbers.raters)
+    if columns < 2 or not len(numbers.values):
+        return undefined(name, len(numbers.traces), _ONE_RUN if columns < 2 else _NO_APR, None)
+    sums = over_traces(
+        np.column_stack((np.ones(len(numbers.values)), numbers.values)), numbers.trace, len(numbers.traces)
+    )
+
+    def of(sums: Floats) -> Floats:
+        means = ratio(sums[..., 1:], sums[..., :1])
+        return np.asarray(means.std(axis=-1, ddof=1))
+
+    return Additive(name, sums, of, lambda sums: _NO_APR, None, 0.0, len(numbers.values))
+
+
+def _mean_spread(studied: Studied, rater: int, between: str) -> Agreement:
+    """The mean over units of the sd of each one's APR over the runs."""
+    aprs = _aprs(studied, rater)
+    if len(aprs.raters) < 2:
+        return lacking("APR", "mean sd", _ONE_RUN, between=between)
+    spread = np.asarray(aprs.values.std(axis=1, ddof=1)).tolist()
+    items = [
+        Item(place.unit, aprs.traces[trace], sd)
+        for place, trace, sd in zip(aprs.places, aprs.trace.tolist(), spread, strict=True)
+    ]
+    return average(studied, items, "APR", "mean sd", between=between, raters=len(aprs.raters), why=_NO_APR)
+
+
+def rates(studied: Studied) -> Section:
+    """Mean APR and PPR by most people (Algorithm 1 on the majority's answers), by each rater, and how far they lie."""
+    paths = paths_of_most(studied)
+    most = {unit: path.apr for unit, path in paths.items()}
+    flexible = {unit: path.ppr for unit, path in paths.items() if path.ppr is not None}
+    rows = [_rate(studied, "most people", most, flexible, None)]
+    for rater in (*studied.people, *studied.judges):
+        name, runs = studied.columns.raters[rater].shown, runs_of(studied, rater)
+        for run in runs if rater in studied.judges else (1,):
+            says = f"{name}, run {run}" if rater in studied.judges and len(runs) > 1 else name
+            apr, ppr = rate_of(studied, "apr", rater, run), rate_of(studied, "ppr", rater, run)
+            rows.append(_rate(studied, says, apr, ppr, most))
+    head = ("By", "APR", "PPR", "Apart from most people's APR", "Runs")
+    notes = (
+        "The path is chosen by Algorithm 1 on that rater's own answers; a run is left out where an open item could "
+        "change its value. PPR is over runs whose path has a flexible item.",
+    )
+    table = Table("pspa-e3-apr", "A-process and P-process ratio", head, tuple(rows), "PSPA-Bench 2.3", notes)
+    return Section("What the answers come to", (), (table,))
+
+
+def _rate(studied: Studied, name: str, apr: Rates, ppr: Rates, most: Rates | None) -> tuple[Cell, ...]:
+    cluster = {unit.id: unit.clustered for unit in studied.units}
+
+    def over(values: Rates, statistic: str) -> Agreement:
+        items = [Item(unit, cluster[unit], value) for unit, value in values.items()]
+        return average(studied, items, "APR", statistic, most=1.0, between=name, why=_NO_APR)
+
+    apart = {} if most is None else {unit: abs(value - most[unit]) for unit, value in apr.items() if unit in most}
+    return (
+        name,
+        cells.percent(over(apr, "mean APR")),
+        cells.percent(over(ppr, "mean PPR")),
+        "-" if most is None else cells.percent(over(apart, "mean difference of APR")),
+        cells.count(len(apr), "APR", part=name, statistic="runs"),
+    )
