@@ -38,8 +38,7 @@ def add(commands: Commands) -> None:
     adjudicate = command(
         commands, "adjudicate", "lab.commands.adjudicating:adjudicate", "settle what raters disagree on, with a reason"
     )
-    adjudicate.add_argument("study", metavar="STUDY", help="the study's name, or NAME@2 for an older version")
-    json(adjudicate)
+    _adjudicating(adjudicate)
 
     raters = command(commands, "raters", "lab.commands.raters:raters", "each rater's pace, drift and agreement")
     raters.add_argument("study", metavar="STUDY", help="the study's name, or NAME@2 for an older version")
@@ -49,6 +48,39 @@ def add(commands: Commands) -> None:
     merge = command(commands, "merge", "lab.commands.merging:merge", "bring copies of a file together into one")
     merge.add_argument("files", nargs="+", metavar="FILE", help="hitlab files; they stay as they are")
     json(merge)
+
+
+def _adjudicating(parser: argparse.ArgumentParser) -> None:
+    """Lists, shows or settles; without any of these the room opens."""
+    parser.add_argument("study", metavar="STUDY", help="the study's name, or NAME@2 for an older version")
+    parser.add_argument("--as", dest="person", metavar="CODE", help="who settles: nobody who rated the run in question")
+    parser.add_argument("--list", dest="listed", action="store_true", help="what is to be settled, and what is")
+    parser.add_argument("--unit", metavar="ID", help="one run (or pair, step, ...): with --target and --field an item")
+    parser.add_argument("--target", default="", metavar="ID", help="the item in it, where there are several")
+    parser.add_argument("--field", default="", metavar="ID", help="the question, where there are several")
+    parser.add_argument("--judges", action="store_true", help="with --unit: show models' and scripts' answers, too")
+    parser.add_argument("--value", metavar="VALUE", help="settle it: the right answer")
+    parser.add_argument(
+        "--missing", choices=["not_reached", "not_applicable", "cannot_judge", "skipped"], metavar="REASON",
+        help="settle it: why there is no right answer (not_reached, not_applicable, cannot_judge, skipped)",
+    )  # fmt: skip
+    parser.add_argument("--reason", metavar="TEXT", help="why; it must be said")
+    parser.add_argument(
+        "--means", choices=["majority", "discussion", "adjudicator"], metavar="HOW",
+        help="majority, discussion or adjudicator (default: discussion with --move or --minutes, else adjudicator)",
+    )  # fmt: skip
+    parser.add_argument("--minutes", type=float, metavar="M", help="how long it was discussed")
+    parser.add_argument(
+        "--move", action="append", default=[], metavar="WHO:WAS:NOW:CODE",
+        help="who changed their mind (by letter or code), from what to what, and why in a word; once for each",
+    )  # fmt: skip
+    parser.add_argument("--majority", action="store_true", help="settle every item for which most say one thing")
+    parser.add_argument(
+        "--from", dest="source", metavar="FILE", help="settle what these JSON lines say (-: from a pipe)"
+    )
+    parser.add_argument("--withdraw", action="store_true", help="leave an item unsettled again")
+    parser.add_argument("--gold", metavar="FILE", help="write what is settled as gold for `hitlab study new --gold`")
+    json(parser)
 
 
 def intervals(parser: argparse.ArgumentParser) -> None:

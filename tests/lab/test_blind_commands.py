@@ -24,7 +24,7 @@ from tests.studies import label, study, unit
 
 R1, R2, MODEL = Actor("human", "R1"), Actor("human", "ZR2code"), Actor("model", "Zmodelname")
 SAID = ("Zgoldreason", "Zsideword", "Zrulereason", "Znoteofother", "Znoteofmodel", "ZR2code", "Zmodelname", "Zplannote",
-        "Zplanner", "Zlater", "Zcluster", str(SCORE), "0.739")  # fmt: skip
+        "Zplanner", "Zlater", "Zcluster", "Zsettledwhy", "Zmovedwhy", str(SCORE), "0.739")  # fmt: skip
 """What others said, what is right, and the designer's words."""
 OTHER = "0197cccc-0000-7000-8000-0000000000b2"
 
@@ -57,6 +57,11 @@ TRIED: dict[str, list[str]] = {
     "labels": [
         "s", "s --json", "s --history --acts --json", "s --csv", "s --pilot", "s --pilot --json", "s --rater R9",
         "s --unit u1 --history --json", "s --unit u2 --json", "s --unit u", "s --unit zz --json",
+    ],
+    "adjudicate": [
+        "s --list", "s --list --json", "s", "s --as D1 --list", "s --unit u1 --target open --field state --json",
+        "s --unit u1 --target open --field state --value completed --reason x --json", "s --majority --reason x",
+        "s --from rows.jsonl", "s --gold gold.jsonl", "s --unit u1 --target open --field state --withdraw --reason x",
     ],
     "withdraw": ["R9 --show", "R1 --show --json"],
     "traces": ["", "--json"],
@@ -125,6 +130,10 @@ def _study(store: Store) -> Study:
         store.record_label(plan, units[0], label(plan, units[0], "open", "state", "completed", rater=by, note=note))
     store.record_label(plan, units[0], label(plan, units[0], "open", "state", "completed", note="Mynote"))
     store.record_act(Act(uuid7(), "s", 1, R2, "sat", now(), detail={"words": "Znoteofother"}))
+    moves = [{"rater": R2.id, "was": "completed", "now": "not_completed", "why": "Zmovedwhy"}]
+    told = {"target": "open", "field": "state", "by_means": "discussion", "value": "not_completed", "moves": moves}
+    settled = Act(uuid7(), "s", 1, Actor("human", "Zplanner"), "adjudicated", now(), "u1", detail=told)
+    store.record_act(replace(settled, detail={**told, "reason": "Zsettledwhy"}))
     return plan
 
 

@@ -1,0 +1,183 @@
+"""Where one person settles what raters differ on, who are letters to them until then. No Textual here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from lab.adjudication import Adjudicated, Means, Move, Said, Settled, majority_of, masks, said_at
+from lab.errors import LabError
+from lab.label import Label, Missing
+from lab.labels import Spot, laid_out
+from lab.study import Study, Unit
+from lab.task import Actor
+
+if TYPE_CHECKING:
+    from annotators.adjudication import Queue
+    from annotators.studied import Studied
+    from store.store import Store
+
+
+class Voice(NamedTuple):
+    """What one rater says at a place; `mask` stands for them, `name` is their code where it may be told by now.
+
+    `flags` are the optional flags that they raised beside it.
+    """
+
+    mask: str
+    said: Said
+    flags: tuple[str, ...] = ()
+    name: str = ""
+
+    @property
+    def called(self) -> str:
+        return self.name or self.mask
+
+
+class Case(NamedTuple):
+    """A place to be settled: what is said there, what is settled; `closed` is why this person may not settle it."""
+
+    unit: Unit
+    spot: Spot
+    voices: tuple[Voice, ...]
+    judges: tuple[Voice, ...] = ()
+    settled: Settled | None = None
+    closed: str = ""
+
+    @property
+    def majority(self) -> Said | None:
+        """What most people say; None where there is no such thing."""
+        return majority_of(voice.said for voice in self.voices)
+
+    def called(self, rater: str) -> str:
+        """How somebody who rated it is named here; a person who is not there any more by that word alone."""
+        return next((voice.called for voice in self.voices if voice.said.rater.id == rater), "somebody")
+
+
+class Chair:
+    """One adjudicator's place in a study. Every verb raises `LabError` where it is refused."""
+
+    def __init__(self, store: Store, study: Study, person: Actor) -> None:
+        self.store = store
+        self.study = study
+        self.person = person
+
+    def check(self) -> None:
+        """Raises `LabError` where this person may not see what others said."""
+        title = f"study {self.study.name}"
+        if self.store.withdrew(self.person.id):
+            raise LabError(title, f"{self.person.id} has withdrawn.")
+        kit = self.store.kit()
+        if kit is not None:
+            raise LabError(title, f"this file is a kit of {kit.rater}; nothing is settled in it.")
+        if self.store.locked(self.study):
+            return
+        dealt = self.store.progress(self.study, self.person.id)
+        if dealt.dealt > dealt.done or (self.person.id in self.study.raters and not dealt.dealt):
+            raise LabError(
+                title, f"{self.person.id} rates in it and is not done; others' answers would sway them.",
+                "--as CODE says who you are.",
+            )  # fmt: skip
+
+    def queue(self, studied: Studied) -> Queue:
+        """What is to be settled, what moves the result most first."""
+        from annotators.adjudication import queue
+
+        codes = {rater.id for rater in studied.columns.raters}
+        gone = {code for code in codes if self.store.withdrew(code) or self.store.left(self.study, code)}
+        return queue(studied, locked=self.store.locked(self.study), gone=gone)
+
+    # -- one place -------------------------------------------------------------------------------------------
+
+    def case(self, unit: Unit, spot: Spot) -> Case:
+        """A place with all that was said there; `LabError` where nothing is asked there."""
+        if not any(spot == one for one in self.places(unit)):
+            raise LabError(f"unit {unit.id}", f"is not asked about {spot.field!r} of {spot.target or 'the whole'}.")
+        labels = list(self.store.labels(self.study, unit.id))
+        handed = self.store.handed(self.study, unit.id, {label.rater.id for label in labels})
+        settled = self.store.settled(self.study, unit.id)
+        said = said_at(self.study, spot, labels, handed)
+        letters = masks(self.study, unit.id, [one.rater for one in self._all_said(unit, labels, handed) if one.person])
+        open_ones = self._open(unit, labels, handed, settled)
+        told = "raters" not in self.study.blind and not open_ones and (unit.id, spot) in settled
+        voices = sorted(
+            Voice(
+                letters[one.rater.kind, one.rater.id],
+                one,
+                self._flags(spot, one, labels),
+                one.rater.id if told else "",
+            )
+            for one in said
+            if one.person
+        )
+        judges = self._judges(unit, [one for one in said if not one.person], told=told)
+        closed = self.store.may_settle(self.study, unit, self.person)
+        return Case(unit, spot, tuple(voices), judges, settled.get((unit.id, spot)), closed)
+
+    def _judges(self, unit: Unit, said: list[Said], *, told: bool) -> tuple[Voice, ...]:
+        order = masks(self.study, unit.id, [one.rater for one in said])
+        ranked = sorted(said, key=lambda one: order[one.rater.kind, one.rater.id])
+        return tuple(Voice(f"J{at}", one, (), one.rater.id if told else "") for at, one in enumerate(ranked, 1))
+
+    def _flags(self, spot: Spot, said: Said, labels: Iterable[Label]) -> tuple[str, ...]:
+        """Optional flags that the same rater raised on the same target."""
+        flags = {one.id for one in self.study.protocol.fields if one.kind == "flag" and one.id != spot.field}
+        theirs = [one for one in labels if one.rater == said.rater and one.target == spot.target and one.run == 1]
+        replaced = {id for one in theirs for id in one.replaces}
+        return tuple(one.field for one in theirs if one.field in flags and one.value is True and one.id not in replaced)
+
+    def places(self, unit: Unit) -> list[Spot]:
+        """Every place of a unit at which something may be settled, in reading order."""
+        return [Spot(target, field.id) for target, fields in laid_out(self.study.protocol, unit) for field in fields]
+
+    def _all_said(self, unit: Unit, labels: list[Label], handed: set[tuple[str, str, int]]) -> list[Said]:
+        return [one for spot in self.places(unit) for one in said_at(self.study, spot, labels, handed)]
+
+    def _open(
+        self, unit: Unit, labels: list[Label], handed: set[tuple[str, str, int]],
+        settled: dict[tuple[str, Spot], Settled],
+    ) -> list[Spot]:  # fmt: skip
+        """The unit's places at which people differ and nothing is settled yet: until then they stay letters."""
+        texts = {field.id for field in self.study.protocol.fields if field.kind == "text"}
+        found = []
+        for spot in self.places(unit):
+            words = {one.word for one in said_at(self.study, spot, labels, handed) if one.person}
+            if len(words) > 1 and spot.field not in texts and (unit.id, spot) not in settled:
+                found.append(spot)
+        return found
+
+    # -- settling --------------------------------------------------------------------------------------------
+
+    def settle(
+        self,
+        case: Case,
+        value: Any = None,
+        *,
+        reason: str,
+        means: Means = "adjudicator",
+        missing: Missing | None = None,
+        minutes: float | None = None,
+        moves: Iterable[Move] = (),
+    ) -> Settled:
+        """Keeps what is right at a place, durable on return."""
+        what = Adjudicated(
+            case.spot.target, case.spot.field, means, value, missing, reason.strip(), minutes,
+            tuple(self.move(case, move) for move in moves),
+        )  # fmt: skip
+        return self.store.settle(self.study, case.unit, what, self.person)
+
+    def withdraw(self, case: Case, reason: str) -> Settled:
+        """Leaves a place unsettled again."""
+        what = Adjudicated(case.spot.target, case.spot.field, "adjudicator", reason=reason.strip(), withdrawn=True)
+        return self.store.settle(self.study, case.unit, what, self.person)
+
+    def move(self, case: Case, move: Move) -> Move:
+        """A change of mind by its rater's code, whom letters name, too, and with what they said before."""
+        from msgspec.structs import replace
+
+        voice = next((one for one in case.voices if move.rater in (one.mask, one.said.rater.id)), None)
+        if voice is None:
+            known = ", ".join(one.called for one in case.voices) or "nobody"
+            raise LabError(f"unit {case.unit.id}", f"field moves: {move.rater!r} is none of {known}")
+        was = move.was if move.was is not None else voice.said.reason_missing or voice.said.value
+        return replace(move, rater=voice.said.rater.id, was=was)
