@@ -118,8 +118,8 @@ def _judged(studied: Studied, truth: dict[Derived, Ratings]) -> Section:
     for at, rater in enumerate(studied.judges, 1):
         tables += [_seven(studied, truth[stage], rater, stage, f"{at}-{stage}") for stage, _ in _STAGES]
     says = (
-        f"Truth is what more than half of the people say, or what was adjudicated; after derivation, what most of their "
-        f"derived answers are. Positive is {COMPLETED}.",
+        f"Truth is what more than half of the people say, or what was adjudicated; after derivation, what most of "
+        f"their derived answers are. Positive is {COMPLETED}.",
         _DERIVED,
     )
     return Section("The judge against most people", says, tuple(tables))
