@@ -236,6 +236,7 @@ def schemas() -> dict[str, Any]:
     from lab.commands.label_rows import LabelRow
     from lab.commands.labels_told import LabelDone, LabelList, PilotTold
     from lab.commands.listing import RunTable
+    from lab.commands.merging import MergeDone
     from lab.commands.metrics_told import Measured
     from lab.commands.played import RunsPlayed
     from lab.commands.playing import StudyPlayed
@@ -294,6 +295,7 @@ def schemas() -> dict[str, Any]:
         "adjudicate-list": QueueTold,
         "adjudicate-unit": CaseTold,
         "adjudicate-gold": GoldWritten,
+        "merge": MergeDone,
         "pack": Packed,
         "export": Exported,
         "review": ReviewShown,

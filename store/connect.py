@@ -96,6 +96,8 @@ def told(path: Path) -> Iterator[None]:
         yield
     except sqlite3.Error as error:
         raise LabError(named(path), *_reason(path, error)) from error
+    except UnicodeDecodeError as error:  # sqlite3 quotes what is damaged, in whatever bytes stand there
+        raise LabError(named(path), "is damaged.", "Restore a copy made with `hitlab pack`.") from error
 
 
 def _reason(path: Path, error: sqlite3.Error) -> tuple[str, str]:
