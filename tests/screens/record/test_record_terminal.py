@@ -47,6 +47,7 @@ class Terminal:
             stderr=side,
         )
         os.close(side)
+        self._rest = b""
 
     def __enter__(self) -> Self:
         return self
@@ -59,8 +60,8 @@ class Terminal:
         os.close(self._main)
 
     def until(self, wanted: str, seconds: float = 40) -> None:
-        """Waits until this is painted, from here on."""
-        seen, end = b"", time.monotonic() + seconds
+        """Waits until this is painted, after what was waited for before, or after the last keys."""
+        seen, end = self._rest, time.monotonic() + seconds
         while wanted.encode() not in seen:
             assert time.monotonic() < end, (wanted, seen[-1500:])
             if select.select([self._main], [], [], 0.1)[0]:
@@ -68,8 +69,10 @@ class Terminal:
                     seen += os.read(self._main, 65536)
                 except OSError as error:  # how Linux says that the program is gone
                     raise AssertionError((wanted, seen[-1500:])) from error
+        self._rest = seen.partition(wanted.encode())[2]
 
     def keys(self, keys: str) -> None:
+        self._rest = b""
         os.write(self._main, keys.encode())
 
     def ended(self) -> int:
