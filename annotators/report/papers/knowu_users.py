@@ -56,13 +56,13 @@ def _efficient(run: Run) -> float | None:
 
 
 MEASURES = (
-    Measure("SR", lambda run: None if run.score is None else float(run.done), True, "a run with a score"),
-    Measure("Average score", lambda run: run.score, False, "a run with a score"),
-    Measure("Questions per task", lambda run: float(run.queries), False, "a run"),
-    Measure("IE", _efficient, False, "a personalized run with a score"),
-    Measure("Act", _kept("need"), True, "a proactive run that warranted help"),
-    Measure("Silent", _kept("noneed"), True, "a proactive run that warranted none"),
-    Measure("Stop", _kept("reject"), True, "a proactive run in which the person refused"),
+    Measure("SR", lambda run: None if run.score is None else float(run.done), True, "run with a score"),
+    Measure("Average score", lambda run: run.score, False, "run with a score"),
+    Measure("Questions per task", lambda run: float(run.queries), False, "run"),
+    Measure("IE", _efficient, False, "personalized run with a score"),
+    Measure("Act", _kept("need"), True, "proactive run that warranted help"),
+    Measure("Silent", _kept("noneed"), True, "proactive run that warranted none"),
+    Measure("Stop", _kept("reject"), True, "proactive run in which the person refused"),
 )  # fmt: skip
 
 
@@ -117,7 +117,7 @@ def _items(made: Sequence[Made], measure: Measure) -> list[Item]:
 def _mean(studied: Studied, made: Sequence[Made], measure: Measure, condition: str) -> Agreement:
     return average(
         studied, _items(made, measure), "play", measure.name, most=1.0 if measure.share else None, part=condition,
-        between=f"user: {condition}", raters=len({one.by for one in made}), why=f"no run is {measure.of}",
+        between=f"user: {condition}", raters=len({one.by for one in made}), why=f"no {measure.of}",
     )  # fmt: skip
 
 
