@@ -28,7 +28,9 @@ TAP = (Action("click", (1, 2)),)
 class Rated:
     """A study in a file, dealt to all of its raters; `say` hands a unit in."""
 
-    def __init__(self, store: Store, of: str, units: Sequence[Unit], runs: Sequence[Imported] = (), **plan: Any) -> None:
+    def __init__(
+        self, store: Store, of: str, units: Sequence[Unit], runs: Sequence[Imported] = (), **plan: Any
+    ) -> None:
         self.store = store
         self.units = {unit.id: unit for unit in units}
         store.import_runs([run for run in runs if not store.holds(run.id)])

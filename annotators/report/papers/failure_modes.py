@@ -50,8 +50,10 @@ def modes_of(studied: Studied, order: Sequence[str] = ()) -> Modes:
 def open_words(modes: Modes) -> tuple[str, ...]:
     """How many runs have no settled mode."""
     n = modes.unsettled
-    one = "run has" if n == 1 else "runs have"
-    return (f"{n} {one} no settled mode (coders differ, and nobody decided) and are in no share.",) if n else ()
+    if not n:
+        return ()
+    which = "1 run has no settled mode and stands" if n == 1 else f"{n} runs have no settled mode and stand"
+    return (f"{which} in no share: coders differ, or one is missing.",)
 
 
 def by_agent(studied: Studied, modes: Modes, cases: Mapping[str, Case], id: str, source: str, apart: str = "") -> Table:

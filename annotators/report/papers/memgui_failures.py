@@ -86,8 +86,9 @@ def executions(studied: Studied, cases: Mapping[str, Case]) -> tuple[int | None,
     failed = {case.id for case in ran if _failed(case)}
     if not ran or not own <= {case.id for case in ran}:
         return None, "nothing tells how many executions there were"
-    if failed - own:
-        return None, f"{len(failed - own)} failed runs of these agents are not in the study"
+    beyond = len(failed - own)
+    if beyond:
+        return None, f"{beyond} failed run{' is' if beyond == 1 else 's are'} not in the study"
     return len(ran), ""
 
 

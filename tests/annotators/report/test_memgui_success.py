@@ -1,0 +1,117 @@
+"""MemGUI-Bench A.7: experts before discussion, consensus, evaluators against it; numbers worked out by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from annotators.report.papers.memgui_success import sections
+from lab.adjudication import Adjudicated, Move
+from lab.study import Unit
+from lab.task import Task
+from store.store import Store
+from tests.papers import Rated, number, row, run, sound, table, value
+
+ONE = Task("one", "general", instruction="Mute.", apps=("a",))
+TWO = Task("two", "general", instruction="Copy.", apps=("a", "b"))
+RUNS = [
+    run("r1", ONE, "m3a"), run("r2", ONE, "m3a"), run("r3", ONE, "t3a"), run("r4", TWO, "t3a"), run("r5", TWO, "t3a"),
+]  # fmt: skip
+UNITS = [Unit(f"u{i}", runs=(f"r{i}",)) for i in range(1, 6)]
+SAID = {
+    "u1": "success success success",
+    "u2": "success success failure",
+    "u3": "failure failure failure",
+    "u4": "failure success failure",
+    "u5": "success success success",
+}
+JUDGE = {"u1": "success", "u2": "success", "u3": "failure", "u4": "failure", "u5": "failure"}
+
+
+@pytest.fixture
+def rated(tmp_path: Path) -> Iterator[Rated]:
+    with Store.open(tmp_path / "lab.db") as store:
+        made = Rated(store, "success", UNITS, RUNS)
+        made.all_say("outcome", SAID)
+        for unit, word in JUDGE.items():
+            made.say(unit, "model:g", {"outcome": word})
+        moves = (
+            Move("R1", "success", "failure", "undone", "a second order"),
+            Move("R2", "success", "failure", "undone"),
+        )
+        made.settle(
+            "u2", Adjudicated("", "outcome", "discussion", "failure", reason="ordered twice", minutes=12, moves=moves)
+        )
+        yield made
+
+
+def test_experts_are_compared_as_they_were_before_any_discussion(rated: Rated) -> None:
+    found = sections(rated.studied())
+    sound(found)
+    experts = row(table(found, "memgui-experts"), "outcome")
+    assert value(experts["Pairs agree"]) == pytest.approx((3 + 2 / 3) / 5)
+    assert value(experts["All agree"]) == pytest.approx(3 / 5)
+    assert value(experts["Fleiss' kappa"]) == pytest.approx((11 / 15 - 0.52) / 0.48)
+    assert value(experts["AC1"]) == pytest.approx((11 / 15 - 0.24) / 0.76), "three declared categories, one never used"
+    kappa = number(experts["Fleiss' kappa"])
+    assert (kappa.places, kappa.units, kappa.traces, kappa.raters, kappa.missing) == (5, 5, 5, 3, 0.0)
+
+
+def test_consensus_is_told_with_who_moved_how_long_and_why(rated: Rated) -> None:
+    found = sections(rated.studied())
+    consensus = table(found, "memgui-consensus")
+    told = {cells[0]: cells[1] for cells in consensus.rows}
+    assert value(told["runs on which experts differed"]) == 2
+    assert value(told["settled by discussion"]) == 1
+    assert value(told["differing and not settled"]) == 1
+    assert value(told["minutes a discussion took (mean)"]) == 12
+    assert value(told["discussions longer than 10 minutes"]) == 1
+    moves = table(found, "memgui-moves")
+    assert [cells[:4] for cells in moves.rows] == [
+        ("R1", "success", "failure", "undone"), ("R2", "success", "failure", "undone")
+    ]  # fmt: skip
+
+
+def test_evaluators_stand_against_the_consensus_by_kind_of_task_and_by_agent(rated: Rated) -> None:
+    found = sections(rated.studied())
+    nine = table(found, "memgui-table-9")
+    every = row(nine, "All (N=5)")
+    assert every["Evaluator"] == "model:g"
+    assert [value(every[name]) for name in ("F1", "Prec.", "Recall", "Accuracy")] == pytest.approx([0.5, 0.5, 0.5, 0.6])
+    assert value(every["Kappa"]) == pytest.approx((0.6 - 0.52) / 0.48)
+    single = row(nine, "Single-App (N=3)")
+    assert [value(single[name]) for name in ("F1", "Prec.", "Recall")] == pytest.approx([2 / 3, 0.5, 1])
+    crossing = row(nine, "Cross-App (N=2)")
+    assert number(crossing["Prec."]).value is None, "it never says success there, so precision is not 0"
+    assert value(crossing["Recall"]) == 0
+    ten = table(found, "memgui-table-10")
+    assert [cells[0] for cells in ten.rows] == ["m3a (N=2)", "t3a (N=3)"]
+    assert value(row(ten, "m3a (N=2)")["Prec."]) == pytest.approx(0.5)
+    assert number(every["Cost ($)"]).undefined == "not recorded"
+
+
+def test_before_anything_is_handed_in_there_is_a_sentence(tmp_path: Path) -> None:
+    with Store.open(tmp_path / "lab.db") as store:
+        made = Rated(store, "success", UNITS, RUNS)
+        assert [section.says for section in sections(made.studied())] == [("Nobody has handed in an outcome yet.",)]
+        made.say("u1", "R1", {"outcome": "success"})
+        found = sections(made.studied())
+        sound(found)
+        assert number(row(table(found, "memgui-experts"), "outcome")["Pairs agree"]).undefined
+        assert found[-1].says == ("No model or script has rated these runs yet.",)
+
+
+def test_constant_answers_of_two_experts_and_a_judge_are_words_where_they_are_no_number(tmp_path: Path) -> None:
+    with Store.open(tmp_path / "lab.db") as store:
+        made = Rated(store, "success", UNITS, raters=("R1", "R2"))
+        made.all_say("outcome", dict.fromkeys(SAID, "success success"))
+        for unit in SAID:
+            made.say(unit, "model:g", {"outcome": "success"})
+        found = sections(made.studied())
+        sound(found)
+        experts = row(table(found, "memgui-experts"), "outcome")
+        assert number(experts["Cohen's kappa"]).value is None
+        assert value(experts["Pairs agree"]) == 1
+        assert "Single-App" not in str(found), "runs that are not in the file tell no apps"
