@@ -15,7 +15,7 @@ from lab.records import Imported, Verdict, numbered
 from lab.report import Number, Scatter, Section
 from lab.study import Target, Unit
 from lab.task import Actor
-from lab.trace import Ended, Started, Step
+from lab.trace import AnyEvent, Ended, Started, Step
 from lab.turn import Action, Proposed
 from store.store import Store
 from tests.rated import rated
@@ -31,7 +31,7 @@ UNITS = [Unit(f"u{at}", runs=(f"run{at}",), targets=(Target("c", "It is done"),)
 def run(at: int) -> Imported:
     """A run that both a rule and a model judged, half and half."""
     task = replace(BARE, id=f"task{at}", traits={"lambda": ".5"})
-    events = [
+    events: list[AnyEvent] = [
         Started(trace=f"run{at}", task=task, agent=Actor("model", "m"), at="2026-01-02T10:00:00.000000+00:00"),
         Step(index=0, proposed=Proposed(Action("click", (1, 2)))),
         Ended(status="completed", score=1.0),

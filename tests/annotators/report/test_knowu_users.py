@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
@@ -24,11 +25,12 @@ from tests.rated import rated
 LUNCH = Task("lunch", "personalized", instruction="Order lunch.")
 TEA = Task("tea", "proactive", traits={"warranted": "yes"})
 P1, P2, MODEL = Actor("human", "P1"), Actor("human", "P2"), Actor("model", "model:m", "m")
+Decided = Literal["accept", "reject"]
 AT = "2026-05-01T10:00:{:02d}.000000+00:00"
 
 
 def run(
-    id: str, task: Task, by: Actor, score: float, asks: int = 0, decision: str | None = None, acts: int = 1
+    id: str, task: Task, by: Actor, score: float, asks: int = 0, decision: Decided | None = None, acts: int = 1
 ) -> Imported:
     """A run that asks so many times, each reply two seconds after it was shown, and then acts."""
     conditions = Conditions("participant", mirror=False)
@@ -39,7 +41,7 @@ def run(
         question = Question(f"q{at}", "propose" if decision else "ask", "Shall I?")
         proposed = Proposed(Action("ask_user", text="Shall I?"))
         reply = Reply(f"q{at}", "no" if decision else "the blue one", by, decision, AT.format(2), AT.format(3),
-                      AT.format(4), 1 if by == P1 else None)  # type: ignore[arg-type]  # fmt: skip
+                      AT.format(4), 1 if by == P1 else None)  # fmt: skip
         events.append(Asked(index=at, question=question, proposed=proposed, before=Observation()))
         events.append(Step(index=at, proposed=proposed, question=question, reply=reply))
     events += [
@@ -59,7 +61,7 @@ def played(store: Store, study: Study, by: Actor, unit: str, run: str, status: s
 @pytest.fixture
 def section(tmp_path: Path) -> Sequence[Section]:
     plays = {
-        f"{task.id}-{user}": Play(task, user=user, mirror=False)  # type: ignore[arg-type]
+        f"{task.id}-{user}": Play(task, user=user, mirror=False)
         for task in (LUNCH, TEA)
         for user in ("person", "model")
     }
