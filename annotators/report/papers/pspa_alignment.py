@@ -62,9 +62,10 @@ def sections(studied: Studied) -> list[Section]:
 def _what(studied: Studied) -> str:
     units = asked_units(studied)
     pilot = len(studied.units) - len(units)
-    apart = f" The {pilot} runs of calibration are not in it." if pilot else ""
+    apart = f" Calibration ({pilot:,}) is not in it." if pilot else ""
     nodes = sum(len(unit.targets) for unit in units)
-    return f"{len(units):,} runs with {nodes:,} items, each rated by people on their own.{apart}"
+    runs = f"{len(units):,} run{'' if len(units) == 1 else 's'}"
+    return f"{runs} with {nodes:,} items, each rated by people on their own.{apart}"
 
 
 def of_kind(studied: Studied, ratings: Ratings, kind: str) -> Ratings:

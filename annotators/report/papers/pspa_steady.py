@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from annotators.agreement.additive import Additive, over_traces, ratio, undefined
@@ -39,8 +41,8 @@ def _steady(studied: Studied, rater: int, at: int) -> Table:
     rows: list[tuple[Cell, ...]] = [
         (says, cells.percent(one), paper)
         for says, one, paper in (
-            ("items at which all runs say the same", _identical(studied, runs, between), "98.7 %"),
-            ("two runs say the same", coefficient(studied, percent(runs), runs, between=between), "98.7 %"),
+            ("items at which all runs say the same", _over_runs(studied, percent_exact, runs, between), "98.7 %"),
+            ("two runs say the same", _over_runs(studied, percent, runs, between), "98.7 %"),
             ("a run says what most runs say", _with_modal(studied, runs, between), "98.7 %"),
             ("sd of mean APR over the judge's runs", _spread_of_means(studied, rater, between), "0.8 %"),
             ("sd of APR over the judge's runs, mean of all rated runs", _mean_spread(studied, rater, between), "0.8 %"),
@@ -55,8 +57,10 @@ def _steady(studied: Studied, rater: int, at: int) -> Table:
     return Table(f"pspa-e3-steady-{at}", title, ("Reading", "Here", "paper"), tuple(rows), SOURCE, notes)
 
 
-def _identical(studied: Studied, runs: Ratings, between: str) -> Agreement:
-    return coefficient(studied, percent_exact(runs), runs, between=between)
+def _over_runs(studied: Studied, of: Callable[[Ratings], Additive], runs: Ratings, between: str) -> Agreement:
+    if len(runs.raters) < 2:
+        return lacking(FIELD, of(runs).name, _ONE_RUN, between=between)
+    return coefficient(studied, of(runs), runs, between=between)
 
 
 def _with_modal(studied: Studied, runs: Ratings, between: str) -> Agreement:
