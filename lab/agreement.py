@@ -28,7 +28,8 @@ class Agreement(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
     answers: "people", or two names, or "NAME against most people". `low` and `high` are the interval at `level`, None
     where `no_interval` says why. `places` is the n: items that count in it, of `units` in `traces` clusters; `raters`
     how many gave them; `missing` the share (0 to 1) of answers that were to be given and were not, `reasons` which.
-    `standard_error` is that of the interval's own scale where the interval is a jackknife's.
+    `standard_error` is that of the interval's own scale where the interval is a jackknife's. `planned`: it is among the
+    statistics that were settled when the study was frozen.
     """
 
     field: str
@@ -51,6 +52,7 @@ class Agreement(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
     missing: float = 0.0
     reasons: dict[str, int] = {}
     standard_error: float | None = None
+    planned: bool = False
     v: int = VERSION
 
 

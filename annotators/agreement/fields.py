@@ -182,6 +182,11 @@ def _of_kind(laid: Laid, kind: str) -> Mask:
     return np.fromiter((one == kind for one in laid.kinds), dtype=np.bool_, count=len(laid.kinds))
 
 
+def reasons_of(said: Said) -> dict[str, int]:
+    """How often an answer was to be given and was not, by why."""
+    return _counted(said.why, said.reasons)
+
+
 def _counted(why: Ints, names: Sequence[str]) -> dict[str, int]:
     counts = np.bincount(why[why >= 0], minlength=len(names))
     return {name: int(count) for name, count in sorted(zip(names, counts, strict=True)) if count}

@@ -1,0 +1,129 @@
+"""A statistic made into a number to print: with its interval, its n, and what was missing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from annotators.agreement.additive import Additive, Estimate
+from annotators.agreement.intervals import difference, estimate
+from annotators.agreement.ratings import Numbers, Ratings
+from annotators.studied import Studied
+from lab.agreement import Agreement, How
+
+Statistic = tuple[str, Callable[[], Additive]]
+"""A statistic's name, and what makes it."""
+
+AGAIN = "the same person again"
+"""Between whom, where each rater's repeated ratings are compared with the first."""
+RUNS = "'s runs"
+"""Behind a judge's name, where its runs are compared with one another."""
+MINUS = " minus "
+AGAINST = " against "
+MOST = "most people"
+MEAN = "the mean of people"
+
+CHANCE = (
+    "cohen kappa", "fleiss kappa", "weighted kappa", "alpha nominal", "alpha ordinal", "alpha interval", "alpha ratio",
+    "ac1", "ac2",
+)  # fmt: skip
+"""Statistics that are corrected for chance, which Landis and Koch's words are about."""
+
+
+class Counted(NamedTuple):
+    """The n of a statistic, and what was missing where it counts."""
+
+    places: int
+    units: int
+    traces: int
+    raters: int
+    missing: float
+    reasons: Mapping[str, int]
+
+
+def counted(of: Ratings | Numbers, least: int = 2) -> Counted:
+    """The places at which at least `least` of these answered."""
+    there = of.codes >= 0 if isinstance(of, Ratings) else ~np.isnan(of.values)
+    rows = np.flatnonzero(there.sum(axis=1) >= least)
+    given, lacking = int(there.sum()), sum(of.reasons.values())
+    return Counted(
+        len(rows),
+        len({of.places[row].unit for row in rows.tolist()}),
+        len(np.unique(of.trace[rows])),
+        int(there[rows].any(axis=0).sum()) if len(rows) else 0,
+        lacking / (given + lacking) if given + lacking else 0.0,
+        of.reasons,
+    )
+
+
+class Maker:
+    """Makes numbers about one field of a study, between the same people, on the same part of it."""
+
+    def __init__(
+        self, studied: Studied, field: str, n: Counted, part: str = "", between: str = "people", least: int = 2
+    ) -> None:
+        self.studied = studied
+        self.field = field
+        self.n = n
+        self.part = part
+        self.between = between
+
+    def all(self, statistics: Iterable[Statistic]) -> list[Agreement]:
+        """One number for each statistic."""
+        return [self.of(name, make()) for name, make in statistics]
+
+    def of(self, name: str, one: Additive) -> Agreement:
+        """A statistic with its interval."""
+        return self._told(name, estimate(one, self.studied.how))
+
+    def apart(self, name: str, one: Additive, other: Additive) -> Agreement:
+        """One statistic minus another over the same traces."""
+        return self._told(name, difference(one, other, self.studied.how))
+
+    def undefined(self, why: str, name: str = "agreement") -> Agreement:
+        """In place of all numbers, why there is none."""
+        return self._told(name, Estimate(None, why))
+
+    def _told(self, name: str, found: Estimate) -> Agreement:
+        how, n = self.studied.how, self.n
+        interval = found.low is not None
+        drawn = interval and how.interval == "bootstrap"
+        return Agreement(
+            self.field, name, found.value, found.undefined, self.part, self.between, found.low, found.high,
+            found.no_interval, how.interval if interval else "", how.level, how.resamples if drawn else None,
+            how.seed if drawn else None, n.places, n.units, n.traces, n.raters, n.missing, dict(n.reasons),
+            found.standard_error, planned=planned(self.studied, name, self.between),
+        )  # fmt: skip
+
+
+def planned(studied: Studied, name: str, between: str) -> bool:
+    """Whether a statistic is among those that were settled when the study was frozen."""
+    wanted = studied.study.statistics
+    if between == AGAIN and "intra-rater" in wanted:
+        return True
+    if between.endswith(RUNS):
+        return "consistency" in wanted
+    if MINUS in between and "paired bootstrap" in wanted:
+        return True
+    return name.partition(" of ")[0] in wanted
+
+
+def worded(one: Agreement) -> bool:
+    """Whether Landis and Koch's words say something of a number."""
+    return one.statistic in CHANCE and MINUS not in one.between
+
+
+def masked(codes: npt.NDArray[np.int16], rows: npt.NDArray[np.bool_]) -> npt.NDArray[np.int16]:
+    """Codes with the other rows missing."""
+    return np.where(rows[:, None], codes, np.int16(-1))
+
+
+def ways(how: How) -> str:
+    """How intervals were made, in words."""
+    share = f"{how.level * 100:g} %"
+    if how.interval == "bootstrap":
+        return f"{share} intervals from {how.resamples:,} resamples of runs, seed {how.seed}"
+    return f"{share} intervals by leaving out one run after another (jackknife-t)"

@@ -1,0 +1,168 @@
+"""Each two raters, which answers came together, and where not all said the same."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+import numpy.typing as npt
+
+from annotators.agreement import coefficients, numbers
+from annotators.agreement.alike import apart, coded
+from annotators.agreement.fields import (
+    TRUTH,
+    beside,
+    numbers_at,
+    numbers_of,
+    ratings_of,
+    reasons_of,
+    truth_of,
+)
+from annotators.agreement.kinds import of_others
+from annotators.agreement.made import Maker, counted
+from annotators.agreement.ratings import Floats, Numbers, Ratings
+from annotators.agreement.said import field_named, said_of
+from annotators.studied import Studied
+from lab.agreement import Agreement
+from lab.errors import LabError
+from lab.protocol import Field
+from lab.report import Grid
+
+CATEGORICAL = ("nominal", "ordinal", "flag")
+
+
+def by_pairs(studied: Studied, field: str) -> list[Agreement]:
+    """The field's chance-corrected statistic, percent and AC1 (of numbers ICC and error), for each two people."""
+    asked = field_named(studied, field)
+    found: list[Agreement] = []
+    if asked.kind in CATEGORICAL:
+        ratings = ratings_of(studied, field)
+        for pair in combinations(range(len(ratings.raters)), 2):
+            names = (ratings.raters[pair[0]], ratings.raters[pair[1]])
+            found += _of_two(studied, asked, ratings._replace(codes=ratings.codes[:, pair], raters=names, reasons={}))
+        return found
+    these = numbers_like(studied, asked)
+    for pair in combinations(range(len(these.raters)), 2):
+        names = (these.raters[pair[0]], these.raters[pair[1]])
+        found += _numbers_of_two(studied, asked, these._replace(values=these.values[:, pair], raters=names, reasons={}))
+    return found
+
+
+def _of_two(studied: Studied, field: Field, two: Ratings) -> list[Agreement]:
+    maker = Maker(studied, field.id, counted(two), between=" and ".join(two.raters))
+    weights = coefficients.quadratic(len(two.categories)) if field.kind == "ordinal" else None
+    kappa = coefficients.cohen_kappa(two, weights)
+    return [
+        maker.of("cohen kappa" if weights is None else "weighted kappa", kappa),
+        maker.of("percent", coefficients.percent(two)),
+        maker.of("ac1", coefficients.gwet_ac(two)),
+    ]
+
+
+def _numbers_of_two(studied: Studied, field: Field, two: Numbers) -> list[Agreement]:
+    maker = Maker(studied, field.id, counted(two), between=" and ".join(two.raters))
+    if field.kind != "interval":
+        return maker.all(of_others(studied, field, two))
+    return [maker.of("icc(A,1)", numbers.icc(two, "A,1")), maker.of("mae", apart(two))]
+
+
+def numbers_like(studied: Studied, field: Field) -> Numbers:
+    """Answers that are no categories as numbers: themselves, or numbers that are the same where answers are."""
+    if field.kind in ("interval", "step"):
+        return numbers_of(studied, field.id)
+    said = said_of(studied, field, studied.people, 1)
+    values = coded(studied, field, said.value)
+    return numbers_at(studied, field.id, values, said.laid, studied.people, reasons_of(said), people=True)
+
+
+# -- which answers came together -------------------------------------------------------------------------------
+
+
+def confusion(studied: Studied, field: str, one: str = "", other: str = "") -> Grid:
+    """How often answers came together: of two raters by their codes (`truth` is what most say), or of all pairs.
+
+    Of all pairs of people each counts once, halves on both sides of the diagonal where the two differ. Raises
+    `LabError` where the field has no categories, or a rater is not known.
+    """
+    asked = field_named(studied, field)
+    if asked.kind not in CATEGORICAL:
+        raise LabError(f"question {field}", "is answered by no categories; there is no grid of it.")
+    if not one and not other:
+        ratings = ratings_of(studied, field)
+        counts = _all_pairs(ratings)
+        return _grid(ratings, field, counts, "one", "the other")
+    down, across = _one(studied, field, one or TRUTH), _one(studied, field, other or TRUTH)
+    two = beside(down, across)
+    both = (two.codes >= 0).all(axis=1)
+    counts = np.zeros((len(two.categories),) * 2)
+    np.add.at(counts, (two.codes[both, 0], two.codes[both, 1]), 1)
+    return _grid(two, field, counts, one or TRUTH, other or TRUTH)
+
+
+def _all_pairs(ratings: Ratings) -> Floats:
+    q = len(ratings.categories)
+    each = np.stack([(ratings.codes == code).sum(axis=1) for code in range(q)], axis=1).astype(np.float64)
+    together = each.T @ each - np.diag(each.sum(axis=0))
+    return together / 2
+
+
+def _one(studied: Studied, field: str, name: str) -> Ratings:
+    if name == TRUTH:
+        return truth_of(studied, ratings_of(studied, field))
+    known = {one.id: at for at, one in enumerate(studied.columns.raters)}
+    if name not in known:
+        raise LabError(f"rater {name}", f"has answered nothing in {studied.study.name}.")
+    return ratings_of(studied, field, [known[name]])
+
+
+def _grid(of: Ratings, field: str, counts: Floats, down: str, across: str) -> Grid:
+    rows = tuple(tuple(float(count) for count in row) for row in counts)
+    id = "-".join(filter(None, ("confusion", field, *({down, across} - {"one", "the other"}))))
+    return Grid(id, f"Answers that came together: {field}", of.categories, of.categories, rows, down, across)
+
+
+# -- where they differ -----------------------------------------------------------------------------------------
+
+
+def disagreeing(
+    studied: Studied, field: str, cell: tuple[str, str] | None = None, one: str = "", other: str = ""
+) -> list[tuple[str, str]]:
+    """Places (unit, target) of a field at which not all said the same, those that split most evenly first; of one cell
+    of the grid (of `one` and `other`, as `confusion` takes them) where it is named."""
+    asked = field_named(studied, field)
+    if asked.kind not in CATEGORICAL:
+        these = numbers_like(studied, asked)
+        if asked.kind in ("interval", "step"):
+            split = np.nanmax(these.values, axis=1) - np.nanmin(these.values, axis=1) if len(these.values) else None
+        else:
+            split = _split(these.values)
+        return [] if split is None else _ranked(these, split, split > 0)
+    ratings = ratings_of(studied, field)
+    split = _split(np.where(ratings.codes < 0, np.nan, ratings.codes.astype(np.float64)))
+    if cell is None:
+        return _ranked(ratings, split, split > 0)
+    down, across = (ratings.categories.index(name) if name in ratings.categories else -2 for name in cell)
+    if one or other:
+        two = beside(_one(studied, field, one or TRUTH), _one(studied, field, other or TRUTH))
+        here = (two.codes[:, 0] == down) & (two.codes[:, 1] == across)
+        known = {place: at for at, place in enumerate(ratings.places)}
+        splits = np.array([split[known[place]] if place in known else 0.0 for place in two.places])
+        return _ranked(two, splits, here)
+    said = [(ratings.codes == code).sum(axis=1) for code in (down, across)]
+    return _ranked(ratings, split, said[0] >= 2 if down == across else (said[0] > 0) & (said[1] > 0))
+
+
+def _split(values: Floats) -> Floats:
+    """The share of each two raters of a place who said something else; 0 where fewer than two answered."""
+    apart_, pairs = np.zeros(len(values)), np.zeros(len(values))
+    for one, other in combinations(range(values.shape[1]), 2):
+        both = ~np.isnan(values[:, one]) & ~np.isnan(values[:, other])
+        pairs += both
+        apart_ += both & (values[:, one] != values[:, other])
+    return apart_ / np.maximum(pairs, 1)
+
+
+def _ranked(of: Ratings | Numbers, split: Floats, here: npt.NDArray[np.bool_]) -> list[tuple[str, str]]:
+    rows = np.flatnonzero(here)
+    order = rows[np.argsort(-split[rows], kind="stable")]
+    return [(of.places[at].unit, of.places[at].target) for at in order.tolist()]
