@@ -228,6 +228,7 @@ def schemas() -> dict[str, Any]:
     from lab.agents.process_lines import FromProgram, ToProgram
     from lab.commands.adjudicating_rows import Row as AdjudicationRow
     from lab.commands.adjudicating_told import Adjudications, CaseTold, GoldWritten, QueueTold
+    from lab.commands.agreeing_told import StudyAgreement
     from lab.commands.attempts import BatchResult
     from lab.commands.cases import CaseValue
     from lab.commands.comparing import Comparison
@@ -332,6 +333,7 @@ def schemas() -> dict[str, Any]:
         "study-release": RaterReleased,
         "study-kit": KitMade,
         "study-take": KitTaken,
+        "agreement": StudyAgreement,
         "agreement-cases": list[CaseValue],
         "error": Refused,
     }

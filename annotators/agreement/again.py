@@ -10,7 +10,7 @@ from annotators.agreement import coefficients, numbers
 from annotators.agreement.additive import Additive
 from annotators.agreement.alike import apart
 from annotators.agreement.fields import beside, numbers_beside, numbers_of, ratings_of, scores_of
-from annotators.agreement.made import AGAIN, RUNS, Maker, Statistic, counted
+from annotators.agreement.made import AGAIN, RUNS, Counted, Maker, Statistic, counted
 from annotators.agreement.parts import Part, derives, parts_of
 from annotators.agreement.ratings import Numbers, Ratings
 from annotators.studied import Studied
@@ -42,14 +42,21 @@ def _of_people(studied: Studied, field: Field) -> list[Agreement]:
     if field.kind in CATEGORICAL:
         two = repeated(studied, field.id)
         if len(two.places):
-            maker = Maker(studied, field.id, counted(two), between=AGAIN)
+            maker = Maker(studied, field.id, _n(studied, two), between=AGAIN)
             found += maker.all(_of_two(field, two))
     if field.kind == "interval" or scores_of(field):
         these = numbers_repeated(studied, field.id)
         if len(these.places):
-            maker = Maker(studied, field.id, counted(these), between=AGAIN)
+            maker = Maker(studied, field.id, _n(studied, these), between=AGAIN)
             found += maker.all([("icc(A,1)", lambda: numbers.icc(these, "A,1")), ("mae", lambda: apart(these))])
     return found
+
+
+def _n(studied: Studied, of: Ratings | Numbers) -> Counted:
+    """The n of repeated ratings: who made any are the raters."""
+    columns = studied.columns
+    twice = np.unique(columns.rater[(columns.run == 2) & np.isin(columns.rater, studied.people)])
+    return counted(of)._replace(raters=len(twice))
 
 
 def _of_two(field: Field, two: Ratings) -> list[Statistic]:
@@ -115,7 +122,7 @@ def _of_judge(studied: Studied, field: Field, judge: int) -> list[Agreement]:
         for part in parts_of(studied, field) if derives(studied, field) else [Part()]:
             runs = runs_of(studied, field.id, judge, part)
             if runs.codes.any() or len(runs.places):
-                maker = Maker(studied, field.id, counted(runs), part.name, between)
+                maker = Maker(studied, field.id, counted(runs)._replace(raters=1), part.name, between)
                 found.append(maker.of("percent", coefficients.percent(runs)))
                 found.append(maker.of("percent exact", coefficients.percent_exact(runs)))
         return found
@@ -128,4 +135,4 @@ def _of_judge(studied: Studied, field: Field, judge: int) -> list[Agreement]:
     if these is None or not len(these.places):
         return []
     made: Additive = apart(these)
-    return [Maker(studied, field.id, counted(these), between=between).of("mae", made)]
+    return [Maker(studied, field.id, counted(these)._replace(raters=1), between=between).of("mae", made)]

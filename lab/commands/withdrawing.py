@@ -71,7 +71,10 @@ def withdraw(args: argparse.Namespace) -> int:
             if args.show:
                 return 0
             _ask(args.code, as_json=args.json)
+        from lab.agreed import forget
+
         erased = take_out(store, args.code, by)
+        forget(store.path)
         if args.json:
             print_json(_told(str(store.path), erased, done=True))
         else:
