@@ -36,9 +36,7 @@ class Rated:
         store.import_runs([run for run in runs if not store.holds(run.id)])
         self.study: Study = frozen(store, units, protocol(of), **{"id": of, "raters": ("R1", "R2", "R3"), **plan})
 
-    def say(
-        self, unit: str, rater: str, answers: Mapping[str | tuple[str, str], Any], run: int = 1, **changes: Any
-    ) -> None:
+    def say(self, unit: str, rater: str, answers: Mapping[Any, Any], run: int = 1, **changes: Any) -> None:
         """Answers by field, or by (target, field), handed in. A rater with a `:` is a model; `?` is "cannot judge"."""
         by = Actor("model", rater) if ":" in rater else Actor("human", rater)
         of, study = self.units[unit], self.study
@@ -148,5 +146,17 @@ def _told(one: Agreement) -> None:
         assert one.value == one.value, one
         assert (one.low is None) == bool(one.no_interval), one
     if one.value is not None and one.low is not None and one.high is not None:
-        assert one.low <= one.value + 1e-9 and one.value <= one.high + 1e-9, one
+        assert one.low - 1e-9 <= one.value <= one.high + 1e-9, one
         assert one.interval, one
+
+
+def icc_a1(rows: Sequence[tuple[float, float]]) -> float:
+    """McGraw and Wong's ICC(A,1) of two columns, from its definition."""
+    n, k = len(rows), 2
+    grand = sum(map(sum, rows)) / (n * k)
+    by_row = k * sum((sum(one) / k - grand) ** 2 for one in rows) / (n - 1)
+    columns = [sum(one[c] for one in rows) / n for c in range(k)]
+    by_column = n * sum((one - grand) ** 2 for one in columns) / (k - 1)
+    total = sum((one - grand) ** 2 for pair in rows for one in pair)
+    error = (total - by_row * (n - 1) - by_column * (k - 1)) / ((n - 1) * (k - 1))
+    return (by_row - error) / (by_row + (k - 1) * error + k * (by_column - error) / n)

@@ -11,7 +11,7 @@ from lab.adjudication import Adjudicated
 from lab.study import Unit
 from lab.task import Task
 from store.store import Store
-from tests.papers import Rated, number, row, sound, table, value
+from tests.papers import Rated, icc_a1, number, row, sound, table, value
 
 
 def unit(id: str, steps: int | None) -> Unit:
@@ -41,18 +41,6 @@ def test_what_the_second_expert_changed_and_how_hard_tasks_are(tmp_path: Path) -
     assert [value(cells[1]) for cells in hard.rows] == pytest.approx([1, 1, 1, (10 + 21 + 50) / 3])
     assert value(row(hard, "Easy (1-20)")["Share"]) == pytest.approx(1 / 3)
     assert hard.notes[0] == "From 10 to 50 steps."
-
-
-def icc_a1(rows: list[tuple[int, int]]) -> float:
-    """McGraw and Wong's, from its definition."""
-    n, k = len(rows), 2
-    grand = sum(map(sum, rows)) / (n * k)
-    by_row = k * sum((sum(one) / k - grand) ** 2 for one in rows) / (n - 1)
-    columns = [sum(one[c] for one in rows) / n for c in range(k)]
-    by_column = n * sum((one - grand) ** 2 for one in columns) / (k - 1)
-    total = sum((one - grand) ** 2 for pair in rows for one in pair)
-    error = (total - by_row * (n - 1) - by_column * (k - 1)) / ((n - 1) * (k - 1))
-    return (by_row - error) / (by_row + (k - 1) * error + k * (by_column - error) / n)
 
 
 def test_an_adjudicated_number_of_steps_stands(tmp_path: Path) -> None:

@@ -68,7 +68,8 @@ def test_raters_agree_on_marks_on_case_type_and_on_the_rate(rated: Rated) -> Non
     assert value(marks["Pairs agree"]) == pytest.approx(13 / 14)
     assert number(marks["Alpha"]).traces == 5, "clusters are runs, not pieces"
     types = row(agreement, "case type (by rule)")
-    assert value(types["Pairs agree"]) == 1 and number(types["Pairs agree"]).places == 4
+    assert value(types["Pairs agree"]) == 1
+    assert number(types["Pairs agree"]).places == 4
     assert value(row(agreement, "IRR")["ICC(A,1)"]) == pytest.approx(0.4375 / 0.453125)
 
 
