@@ -1,0 +1,145 @@
+"""Every verified case to its tolerance; and a case file that cannot be read says which case and why."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from annotators.agreement.cases import Computed, computed
+from lab.errors import LabError
+from tests.annotators.agreement.rated import CASES
+
+needs_cases = pytest.mark.skipif(not CASES.is_file(), reason="the verified cases in ../shared are not here")
+
+
+@needs_cases
+def test_every_verified_case_comes_out_to_its_tolerance() -> None:
+    found = computed(CASES)
+    assert found.tolerance == 5e-7
+    assert len(found.cases) >= 52
+    for one in found.cases:
+        assert one.value is not None, one
+        assert one.expected is not None, one
+        assert abs(one.value - one.expected) <= found.tolerance, one
+
+
+def tried(folder: Path, *cases: Any) -> list[Computed]:
+    file = folder / "cases.json"
+    file.write_text(json.dumps({"cases": list(cases)}), encoding="utf-8")
+    return computed(file).cases
+
+
+def case(statistic: str, given: Any, form: str = "units x raters", **more: Any) -> dict[str, Any]:
+    return {"id": "one", "statistic": statistic, "input_form": form, "input": given, **more}
+
+
+PAIRS = [[1, 1], [2, 2], [1, 2], [2, 2], [1, 1], [2, 1]]
+
+
+@pytest.mark.parametrize(
+    ("statistic", "form", "given", "expected"),
+    [
+        ("percent_agreement", "units x raters", PAIRS, 4 / 6),
+        ("percent_agreement (exact)", "units x raters", [[1, 1, 1], [1, 1, 2]], 0.5),
+        ("percent_agreement", "contingency table", [[2, 1], [1, 2]], 4 / 6),
+        ("cohen_kappa", "units x raters", PAIRS, 1 / 3),
+        ("cohen_kappa", "contingency table", [[0.5, 0.25], [0.25, 0.5]], 1 / 3),
+        ("scott_pi", "units x raters", PAIRS, 1 / 3),
+        ("brennan_prediger", "contingency table", [[2, 1], [1, 2]], 1 / 3),
+        ("krippendorff_alpha_nominal", "units x categories counts", [[2, 0], [0, 2]], 1.0),
+        ("pearson", "two lists", {"a": [1, 2, 3], "b": [2, 4, 6]}, 1.0),
+        ("mae", "two lists", {"a": [1, 2, 4], "b": [2, 4, 4]}, 1.0),
+        ("accuracy", "two lists", {"a": ["x", "y", "y"], "b": ["x", "x", "y"]}, 2 / 3),
+        ("share within +-0.5", "two lists", {"a": [1, 2], "b": [1.5, 3]}, 0.5),
+    ],
+)  # fmt: skip
+def test_other_forms_of_the_same_statistics(
+    tmp_path: Path, statistic: str, form: str, given: Any, expected: float
+) -> None:
+    (one,) = tried(tmp_path, case(statistic, given, form))
+    assert one.value == pytest.approx(expected, abs=1e-12)
+    assert one.expected is None
+
+
+def test_a_declared_order_counts_categories_that_nobody_used(tmp_path: Path) -> None:
+    two, three = tried(
+        tmp_path, case("brennan_prediger", PAIRS), case("brennan_prediger", PAIRS, order=[1, 2, 3])
+    )  # fmt: skip
+    assert two.value == pytest.approx((4 / 6 - 1 / 2) / (1 / 2))
+    assert three.value == pytest.approx((4 / 6 - 1 / 3) / (2 / 3))
+
+
+@pytest.mark.parametrize(
+    ("statistic", "given", "form", "why"),
+    [
+        ("cohen_kappa", [[5, 0], [0, 0]], "contingency table", "one category"),
+        ("cohen_kappa", [[0, 0], [0, 0]], "contingency table", "no answers"),
+        ("fleiss_kappa", [[3, 0], [3, 0]], "units x categories counts", "one category"),
+        ("fleiss_kappa", [[1], [2]], "units x raters", "one rater"),
+        ("fleiss_kappa", [[1, None], [None, 2]], "units x raters", "no item that two rated"),
+        ("fleiss_kappa", [[None, None]], "units x raters", "no answers"),
+        ("icc_A1", [[1, 1], [1, 1], [1, 1]], "units x raters", "no spread"),
+        ("precision LLM vs majority (positive = 1)", {"trace": [1, 1], "human": [[1], [0]], "llm": [0, 0]}, "traces",
+         "the judge never said 1"),
+    ],
+)  # fmt: skip
+def test_what_is_undefined_says_why(tmp_path: Path, statistic: str, given: Any, form: str, why: str) -> None:
+    (one,) = tried(tmp_path, case(statistic, given, form))
+    assert one.value is None
+    assert one.undefined == why
+
+
+@pytest.mark.parametrize(
+    ("raw", "said"),
+    [
+        (case("fleiss_kapa", PAIRS), "case one: no statistic 'fleiss_kapa' is known"),
+        (case("cohen_kappa_z", PAIRS), "case one: no statistic 'cohen_kappa_z' is known"),
+        (case("krippendorff_alpha_cubic", PAIRS), "case one: no level 'cubic'"),
+        (case("cohen_kappa", PAIRS, "raters x units"), "case one: no input_form 'raters x units' is known"),
+        (case("cohen_kappa", [[1, 1], [1]]), "case one: row 2 has 1 answers, the first has 2"),
+        (case("cohen_kappa", [[1, 1, 1]]), "case one: two raters are compared, not 3"),
+        (case("cohen_kappa", []), "case one: input is empty"),
+        (case("cohen_kappa", "x"), "case one: input is no list"),
+        (case("cohen_kappa", [[[1], 1]]), "case one: [1] is no answer"),
+        (case("cohen_kappa", [[1, 2], [3, 4], [5, 6]], "contingency table"), "its table is 3 x 2, not square"),
+        (case("cohen_kappa", [[1, -2], [3, 4]], "contingency table"), "its table hold -2"),
+        (case("cohen_kappa", [[1, "a"], [3, 4]], "contingency table"), "its table hold 'a'"),
+        (case("fleiss_kappa", [[0.5, 1]], "units x categories counts"), "its counts are no whole numbers"),
+        (case("conger_kappa", [[2, 1]], "units x categories counts"), "conger_kappa needs to know which rater"),
+        (case("icc_1", [["a", "b"], ["b", "a"]]), "its answers are no numbers by rater"),
+        (case("cohen_kappa_weighted", {"table": [[1, 0], [0, 1]]}, "table + weights"), "its weights are missing"),
+        (case("cohen_kappa", {"a": [1], "b": [1, 2]}, "two lists"), "a has 1 answers, b has 2"),
+        (case("cohen_kappa", PAIRS, order=[1]), "says 2, which order does not name"),
+        (case("cohen_kappa", PAIRS, expected="high"), "expected is no number"),
+        (case("accuracy LLM vs majority", {"trace": [1], "human": [[1], [1]]}, "traces"), "trace has 1 entries"),
+        ({"id": "one", "statistic": "mse"}, "case one: input_form is missing or no text"),
+        ({"statistic": "mse"}, "case 1: id is missing or no text"),
+        (3, "case 1: it is no object"),
+    ],
+)  # fmt: skip
+def test_a_malformed_case_is_named_with_its_file(tmp_path: Path, raw: Any, said: str) -> None:
+    with pytest.raises(LabError) as error:
+        tried(tmp_path, raw)
+    assert said in error.value.sentence
+    assert str(tmp_path / "cases.json") in error.value.sentence
+    assert "\n" not in error.value.sentence
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("{", "it is no JSON"),
+        ("{}", "cases is missing or no list"),
+        ('{"cases": [], "tolerance": "x"}', "tolerance is no number"),
+    ],
+)  # fmt: skip
+def test_a_file_that_holds_no_cases_says_so(tmp_path: Path, text: str, said: str) -> None:
+    file = tmp_path / "cases.json"
+    file.write_text(text, encoding="utf-8")
+    with pytest.raises(LabError, match=said):
+        computed(file)
+    with pytest.raises(LabError, match="No such file"):
+        computed(tmp_path / "none.json")
