@@ -242,6 +242,7 @@ def schemas() -> dict[str, Any]:
     from lab.commands.played import RunsPlayed
     from lab.commands.playing import StudyPlayed
     from lab.commands.protocols import ProtocolLine, ProtocolShown
+    from lab.commands.reporting import ReportWritten
     from lab.commands.reviews_told import (
         Exported,
         PrivacyDone,
@@ -263,6 +264,7 @@ def schemas() -> dict[str, Any]:
     )
     from lab.commands.withdrawing import Withdrawn
     from lab.protocol import Protocol
+    from lab.report import Report
     from lab.settings import Settings
     from simulators.scripted import Script
 
@@ -334,6 +336,8 @@ def schemas() -> dict[str, Any]:
         "study-kit": KitMade,
         "study-take": KitTaken,
         "agreement": StudyAgreement,
+        "report": Report,
+        "report-out": ReportWritten,
         "agreement-cases": list[CaseValue],
         "error": Refused,
     }

@@ -10,13 +10,23 @@ from annotators.studied import Studied
 from lab.agreement import Agreement, words
 from lab.protocol import Field
 from lab.report import Bars, Cell, Grid, Number, Picture, Section, Table
+from lab.reporting.words import statistic_name
 
-_SHARES = ("percent", "accuracy", "share", "exact", "within", "centre")
-"""What statistics begin with that are told as percentages."""
+_SHARES = ("percent", "accuracy", "share", "same", "within", "centre", "iou", "boxes")
+"""What the names of statistics begin with that are told as percentages."""
 _CHANCE = ("kappa", "alpha", " pi", "ac1", "ac2", "brennan")
 """What the names of statistics hold to which Landis and Koch's words are given."""
 _GRIDS = ("nominal", "ordinal", "flag")
 _PEOPLE = "people"
+_SAYS = (
+    "Intervals are clustered: answers in one run (or whatever a unit names as its cluster) are not independent of one "
+    "another. Landis and Koch's words are of both ends of an interval of the kappa or alpha that stands first."
+)
+
+_DERIVED = (
+    "Before: as every item was answered. After: once ways that were not taken are left out, and an item counts as not "
+    "completed where one that it depends on is not."
+)
 
 
 def sections(studied: Studied) -> list[Section]:
@@ -24,12 +34,15 @@ def sections(studied: Studied) -> list[Section]:
     found = agreements(studied)
     among = [one for one in found if one.between == _PEOPLE]
     others = [one for one in found if one.between != _PEOPLE]
-    out = [Section("Agreement between people", _says(studied, among), tuple(_tables(studied, among, "people")))]
+    says, tables = _told(among, "people")
+    says += [_DERIVED] if tables and studied.study.protocol.targets == "tdg nodes" else []
+    out = [Section("Agreement between people", tuple(says), tuple(tables))]
     if others:
-        out.append(Section("Judges, repeats and single raters", tables=tuple(_tables(studied, others, "others"))))
-    pictures = _pairs(studied)
-    if pictures:
-        out.append(Section("Pairs of raters, and which answers came together", pictures=tuple(pictures)))
+        says, tables = _told(others, "others")
+        out.append(Section("Judges, repeats and single raters", tuple(says), tuple(tables)))
+    pairs, pictures = _pairs(studied)
+    if pairs or pictures:
+        out.append(Section("Pairs of raters, and which answers came together", (), tuple(pairs), tuple(pictures)))
     return out
 
 
@@ -40,44 +53,57 @@ def number_of(one: Agreement, digits: int = 3) -> Number:
     return Number(one, digits)
 
 
-def in_words(one: Agreement) -> str:
-    """Landis and Koch's words of a coefficient's interval; empty for what they are not meant for."""
-    return words(one) if any(part in one.statistic.lower() for part in _CHANCE) else ""
+def corrected(one: Agreement) -> bool:
+    """Whether a number is one that is corrected for chance."""
+    return any(part in one.statistic.lower() for part in _CHANCE)
 
 
-def _says(studied: Studied, found: Sequence[Agreement]) -> tuple[str, ...]:
-    if not studied.columns.size:
-        return ("There is no answer yet, so nothing can agree.",)
-    if len(studied.people) < 2:
-        return ("Fewer than two people have answered: agreement between people is not defined.",)
-    return (
-        "Intervals are clustered: answers in one run (or whatever a unit names as its cluster) are not independent. "
-        "Landis and Koch's words are of both ends of an interval.",
-    ) if any(one.value is not None for one in found) else ()  # fmt: skip
+# -- statistics ------------------------------------------------------------------------------------------------
 
 
-def _tables(studied: Studied, found: Sequence[Agreement], id: str) -> list[Table]:
-    """A table for each question and each two that are compared, in the order in which they come."""
+def _told(found: Sequence[Agreement], id: str) -> tuple[list[str], list[Table]]:
+    """A table for each question and each two that are compared; a sentence where nothing of it is defined."""
     groups: dict[tuple[str, str], list[Agreement]] = {}
     for one in found:
         groups.setdefault((one.between, one.field), []).append(one)
-    return [
-        Table(
-            f"{id}-{at}",
-            field if between == _PEOPLE else f"{field}: {between}",
-            ("Statistic", "Value", "In words", "Items", "Clusters", "Raters", "Missing"),
-            tuple(_row(one) for one in some),
-            notes=tuple(_why(some)),
-        )
-        for at, ((between, field), some) in enumerate(groups.items(), 1)
-    ]
+    says, tables = [], []
+    for at, ((between, field), some) in enumerate(groups.items(), 1):
+        title = field if between == _PEOPLE else f"{field}: {between}"
+        reasons = {one.undefined for one in some}
+        if all(one.value is None for one in some) and len(reasons) == 1:
+            says.append(f"{title}: undefined ({reasons.pop()}).")
+        else:
+            tables.append(_table(f"{id}-{at}", title, some))
+    return ([_SAYS, *says] if tables else says), tables
 
 
-def _row(one: Agreement) -> tuple[Cell, ...]:
+def _table(id: str, title: str, some: Sequence[Agreement]) -> Table:
+    """Parts of a question by statistics."""
+    statistics = list(dict.fromkeys(one.statistic for one in some))
+    parts: dict[str, dict[str, Agreement]] = {}
+    for one in some:
+        parts.setdefault(one.part, {})[one.statistic] = one
+    columns = ("", *map(statistic_name, statistics), "In words", "Items", "Clusters", "Raters", "Missing")
+    rows = tuple(_row(part, own, statistics) for part, own in parts.items())
+    if not any(row[1 + len(statistics)] for row in rows):
+        at = 1 + len(statistics)
+        columns, rows = (*columns[:at], *columns[at + 1 :]), tuple((*row[:at], *row[at + 1 :]) for row in rows)
+    return Table(id, title, columns, rows, notes=tuple(_why(some)))
+
+
+def _row(part: str, own: dict[str, Agreement], statistics: Sequence[str]) -> tuple[Cell, ...]:
+    said = next((word for one in own.values() if corrected(one) and (word := words(one))), "")
     return (
-        f"{one.statistic}, {one.part}" if one.part else one.statistic,
-        number_of(one), in_words(one), f"{one.places:,}", f"{one.traces:,}", f"{one.raters}", share_words(one.missing),
+        part or "all", *(number_of(own[name]) if name in own else "" for name in statistics), said,
+        _span([one.places for one in own.values()]), _span([one.traces for one in own.values()]),
+        _span([one.raters for one in own.values()]), share_words(max(one.missing for one in own.values())),
     )  # fmt: skip
+
+
+def _span(counts: Sequence[int]) -> str:
+    """A count that several numbers rest on, or the least and the most of them."""
+    least, most = min(counts), max(counts)
+    return f"{least:,}" if least == most else f"{least:,} to {most:,}"
 
 
 def _why(some: Sequence[Agreement]) -> list[str]:
@@ -85,43 +111,60 @@ def _why(some: Sequence[Agreement]) -> list[str]:
     reasons: dict[str, list[str]] = {}
     for one in some:
         if one.value is not None and one.no_interval:
-            name = f"{one.statistic}, {one.part}" if one.part else one.statistic
-            reasons.setdefault(one.no_interval, []).append(name)
+            part = f" ({one.part})" if one.part else ""
+            reasons.setdefault(one.no_interval, []).append(f"{statistic_name(one.statistic)}{part}")
     return [f"No interval for {', '.join(names)}: {reason}." for reason, names in reasons.items()]
 
 
-def _pairs(studied: Studied) -> list[Picture]:
-    out: list[Picture] = []
-    if len(studied.people) < 2:
-        return out
+# -- pairs -----------------------------------------------------------------------------------------------------
+
+
+def _pairs(studied: Studied) -> tuple[list[Table], list[Picture]]:
+    """Of more than two people each pair's numbers; and of any two which answers came together."""
+    tables: list[Table] = []
+    pictures: list[Picture] = []
+    if len(studied.people) + len(studied.judges) < 2:
+        return tables, pictures
     for field in studied.study.protocol.fields:
-        out += _bars(studied, field)
+        found = by_pairs(studied, field.id)
+        pairs = list(dict.fromkeys(one.between for one in found))
+        if len(pairs) > 1 and any(one.value is not None for one in found):
+            tables.append(_pair_table(field, pairs, found))
+            pictures += _bars(field, found)
         if field.kind in _GRIDS:
-            out += _grids(studied, field)
-    return out
+            pictures += _grids(studied, field)
+    return tables, pictures
 
 
-def _bars(studied: Studied, field: Field) -> list[Bars]:
-    by_statistic: dict[str, list[Agreement]] = {}
-    for one in by_pairs(studied, field.id):
-        by_statistic.setdefault(one.statistic, []).append(one)
-    return [
-        Bars(
-            f"pairs-{field.id}-{at}", f"{field.id}: {statistic} by pair of raters", tuple(some),
-            tuple(one.between for one in some), least=least_of(some),
-        )
-        for at, (statistic, some) in enumerate(by_statistic.items(), 1)
-    ]  # fmt: skip
+def _pair_table(field: Field, pairs: Sequence[str], found: Sequence[Agreement]) -> Table:
+    statistics = list(dict.fromkeys(one.statistic for one in found))
+    by = {(one.between, one.statistic): one for one in found}
+    rows: list[tuple[Cell, ...]] = []
+    for pair in pairs:
+        own = [by[pair, name] for name in statistics if (pair, name) in by]
+        rows.append((pair, *map(number_of, own), _span([one.places for one in own])))
+    return Table(f"pairs-{field.id}", f"{field.id}: by pair of raters",
+                 ("Raters", *map(statistic_name, statistics), "Items"), tuple(rows))  # fmt: skip
+
+
+def _bars(field: Field, found: Sequence[Agreement]) -> list[Bars]:
+    """The first statistic that says anything of a pair."""
+    first = next((one.statistic for one in found if one.value is not None), "")
+    some = tuple(one for one in found if one.statistic == first)
+    title = f"{field.id}: {statistic_name(first)} by pair of raters"
+    most = max([1.0, *(end for one in some for end in (one.value, one.high) if end is not None)])
+    says = tuple(one.between for one in some)
+    return [Bars(f"pairs-{field.id}", title, some, says, least=least_of(some), most=most)] if some else []
 
 
 def least_of(some: Sequence[Agreement]) -> float:
     """Where a scale begins: at 0, or at -1 where anything reaches below it."""
     ends = [end for one in some for end in (one.value, one.low) if end is not None]
-    return -1.0 if any(end < 0 for end in ends) else 0.0
+    return min([-1.0, *ends]) if any(end < 0 for end in ends) else 0.0
 
 
 def _grids(studied: Studied, field: Field) -> list[Grid]:
-    grids = [confusion(studied, field.id)]
+    grids = [confusion(studied, field.id)] if len(studied.people) > 1 else []
     for judge in studied.judges:
         grids.append(confusion(studied, field.id, "truth", studied.columns.raters[judge].id))
-    return [grid for grid in grids if any(map(any, grid.counts))]
+    return [grid for grid in grids if sum(1 for row in grid.counts for count in row if count) > 1]

@@ -8,7 +8,7 @@ import numpy as np
 
 from annotators.agreement.agreements import disagreeing
 from annotators.report.counted import main_units
-from annotators.report.papers.cells import of_all, percent
+from annotators.report.papers.cells import Item, percent, share
 from annotators.studied import Studied
 from lab.clauses import Clause, clause_of
 from lab.report import Cell, Section, Table
@@ -37,12 +37,14 @@ def _table(studied: Studied, field: str) -> Table | None:
     if not cited:
         return None
     differ = set(disagreeing(studied, field))
+    clusters = {unit.id: unit.clustered for unit in studied.units}
     guide = studied.study.protocol.guided(studied.study.locale)
     rows: list[tuple[tuple[int, int, int, str], tuple[Cell, ...]]] = []
     for cites, places in cited.items():
         clause = clause_of(cites, guide)
         split = len(places & differ)
-        one = of_all(studied, split, len(places), field, "share in disagreement", part=cites)
+        items = [Item(f"{unit} {target}", clusters[unit], float((unit, target) in differ)) for unit, target in places]
+        one = share(studied, items, field, "share in disagreement", part=cites)
         order = (-split, len(places), clause.number if clause else 10**6, cites)
         rows.append((order, (cites, _says(clause), f"{split:,}", f"{len(places):,}", percent(one))))
     held = set().union(*cited.values())

@@ -9,11 +9,13 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+import msgspec
+
 from lab.commands.runs import open_store
 from lab.commands.seats import check_seat
 from lab.commands.studying import study_named
 from lab.errors import LabError
-from lab.output import say
+from lab.output import print_json, say
 from lab.settings import load
 from screens.seats import sees_outcomes
 
@@ -28,6 +30,14 @@ _WIDTH, _LEAST, _MOST = 100, 40, 160
 """A terminal's columns where there is none, and between what a report keeps."""
 
 
+class ReportWritten(msgspec.Struct, frozen=True):
+    """A report that was written to a file: `report --out FILE --json`; its form is JSON then."""
+
+    path: str
+    form: Form
+    bytes: int
+
+
 def report(args: argparse.Namespace) -> int:
     """A study's report, printed or written to a new file, whose ending says in which form where no option does."""
     settings = load(db=getattr(args, "db", None))
@@ -38,7 +48,10 @@ def report(args: argparse.Namespace) -> int:
     if args.out:
         data = _rendered(made, form, _WIDTH)
         _write(Path(args.out), data)
-        say(f"{len(data):,} bytes in {args.out}")
+        if args.json:
+            print_json(ReportWritten(args.out, form, len(data)))
+        else:
+            say(f"{len(data):,} bytes in {args.out}")
     else:
         sys.stdout.buffer.write(_rendered(made, form, _columns()))
         sys.stdout.flush()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from rich.cells import cell_len, chop_cells
 
@@ -13,6 +13,8 @@ from lab.reporting.words import cell_of, interval_of, value_of
 GAP = 2
 _LEAST = 10
 """Least columns of a cell of words that is folded."""
+_HEAD = 3
+"""Most lines of a column's name."""
 _NARROW = 12
 """Columns in which a number that is undefined is folded, where it stands over another."""
 
@@ -44,22 +46,42 @@ def padded(text: str, width: int, *, right: bool = False) -> str:
 
 
 def table_lines(columns: Sequence[str], rows: Sequence[Sequence[Cell]], width: int) -> list[str]:
-    """A table's lines, none longer than `width`."""
-    for numbers in (_in_one_line, _over_its_interval):
-        found = _grid(columns, [[numbers(cell, width) for cell in row] for row in rows], rows, width)
-        if found is not None:
+    """A table's lines, none longer than `width`; where it is too wide it goes on below with further columns."""
+    for cells in (_in_one_line, _over_its_interval):
+        if (found := _grid(columns, rows, cells, width)) is not None:
             return found
-    return _blocks(columns, rows, width)
+    out: list[str] = []
+    for part in _parts(columns, rows, width):
+        found = _grid(
+            [columns[at] for at in part], [[row[at] for at in part] for row in rows], _over_its_interval, width
+        )
+        if found is None:
+            return _blocks(columns, rows, width)
+        out += ["", *found] if out else found
+    return out
+
+
+def _parts(columns: Sequence[str], rows: Sequence[Sequence[Cell]], width: int) -> list[list[int]]:
+    """Columns that fit beside one another, the first among them each time."""
+    parts = [[0]]
+    for at in range(1, len(columns)):
+        wider = [*parts[-1], at]
+        held = _grid([columns[i] for i in wider], [[row[i] for i in wider] for row in rows], _over_its_interval, width)
+        if held is None and len(parts[-1]) > 1:
+            parts.append([0, at])
+        else:
+            parts[-1] = wider
+    return parts
 
 
 Lines = list[str]
 
 
-def _in_one_line(cell: Cell, width: int) -> Lines:
+def _in_one_line(cell: Cell) -> Lines:
     return [clean(cell_of(cell))]
 
 
-def _over_its_interval(cell: Cell, width: int) -> Lines:
+def _over_its_interval(cell: Cell) -> Lines:
     if isinstance(cell, str):
         return [clean(cell)]
     if cell.agreement.value is None:
@@ -68,9 +90,10 @@ def _over_its_interval(cell: Cell, width: int) -> Lines:
 
 
 def _grid(
-    columns: Sequence[str], cells: Sequence[Sequence[Lines]], rows: Sequence[Sequence[Cell]], width: int
+    columns: Sequence[str], rows: Sequence[Sequence[Cell]], form: Callable[[Cell], Lines], width: int
 ) -> list[str] | None:
     """Rows beside their columns' names; None where they do not fit."""
+    cells = [[form(cell) for cell in row] for row in rows]
     fixed = [any(isinstance(row[at], Number) for row in rows) for at in range(len(columns))]
     needs = [
         max([_header(name, fixed[at]), *(cell_len(line) for row in cells for line in row[at])])
@@ -91,8 +114,12 @@ def _grid(
 
 
 def _header(name: str, fixed: bool) -> int:
-    """Columns of a column's name; over numbers it is folded at its blanks."""
-    return max(map(cell_len, clean(name).split(" "))) if fixed else cell_len(clean(name))
+    """Columns of a column's name; over numbers it is folded at its blanks into at most three lines."""
+    whole = cell_len(clean(name))
+    if not fixed:
+        return whole
+    least = max(map(cell_len, clean(name).split(" ")))
+    return next((wide for wide in range(least, whole) if len(folded(name, wide)) <= _HEAD), max(least, 1))
 
 
 def _widths(columns: Sequence[str], needs: Sequence[int], fixed: Sequence[bool], width: int) -> list[int] | None:

@@ -14,6 +14,19 @@ DIGITS = 4
 """Behind the point, where a number is told in full."""
 
 
+_NAMES = {
+    "fleiss kappa": "Fleiss' kappa", "cohen kappa": "Cohen's kappa", "conger kappa": "Conger's kappa",
+    "light kappa": "Light's kappa", "scott pi": "Scott's pi", "brennan prediger": "Brennan-Prediger", "ac1": "AC1",
+    "ac2": "AC2", "mae": "MAE", "mse": "MSE", "f1": "F1", "irr": "IRR", "pearson": "Pearson", "spearman": "Spearman",
+}  # fmt: skip
+"""Statistics as people write them."""
+
+
+def statistic_name(name: str) -> str:
+    """A statistic as people write it; what is told of another ("difference of mae") keeps its words."""
+    return _NAMES.get(name, f"ICC{name[3:]}" if name.startswith("icc(") else name)
+
+
 class Told(NamedTuple):
     """A number of a report, and every place at which it stands."""
 
@@ -59,7 +72,7 @@ def count(many: int, one: str, more: str = "") -> str:
 def name_of(one: Agreement) -> str:
     """What a number is: its statistic, of what, of whom."""
     of = ", ".join(part for part in (one.field, one.part) if part)
-    return f"{one.statistic}{f' of {of}' if of else ''}{f' ({one.between})' if one.between else ''}"
+    return f"{statistic_name(one.statistic)}{f' of {of}' if of else ''}{f' ({one.between})' if one.between else ''}"
 
 
 def value_in_full(one: Agreement) -> str:
