@@ -45,9 +45,10 @@ def sections(studied: Studied) -> list[Section]:
     title = "Sim2 and owners' ratings"
     if not rated:
         return [Section(title, ("Nobody has handed in a rating yet.",))]
-    says = tuple(f"{n} without Sim2: {why}." for why, n in sorted(left.items()))
+    says = tuple(f"{n} sequence{'' if n == 1 else 's'} without Sim2: {why}." for why, n in sorted(left.items()))
     first = Section(title, says, (_thirteen(studied, rated),), _picture(rated))
-    return [first, Section("Within episodes", tables=(_within(studied, rated), _wins(studied, rated))), _again(studied)]
+    within = Section("Within episodes", tables=(_within(studied, rated), *_wins(studied, rated)))
+    return [first, within, _again(studied)]
 
 
 def rated_of(studied: Studied) -> tuple[list[Rated], dict[str, int]]:
@@ -178,8 +179,8 @@ def concordant(pairs: Sequence[tuple[float, float]]) -> list[float]:
     return [float((a[0] > b[0]) == (a[1] > b[1])) for a, b in combinations(pairs, 2) if a[0] != b[0] and a[1] != b[1]]
 
 
-def _wins(studied: Studied, rated: Sequence[Rated]) -> Table:
-    """How often a model is rated above the others of an episode, a tie counting half."""
+def _wins(studied: Studied, rated: Sequence[Rated]) -> tuple[Table, ...]:
+    """How often a model is rated above the others of an episode, a tie counting half; nothing where there is one."""
     found: dict[str, list[Item]] = {}
     for episode, all_of in _episodes(rated).items():
         for one in all_of:
@@ -201,7 +202,8 @@ def _wins(studied: Studied, rated: Sequence[Rated]) -> Table:
         "and owners who rate high or low throughout change nothing in it.",
     )
     head = ("Model", "Rated above", "Episodes")
-    return Table("fingertip-wins", "Rated above the others of the episode", head, rows, _SOURCE, notes)
+    whole = Table("fingertip-wins", "Rated above the others of the episode", head, rows, _SOURCE, notes)
+    return (whole,) if rows else ()
 
 
 # -- once more -------------------------------------------------------------------------------------------------
