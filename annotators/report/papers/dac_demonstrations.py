@@ -57,7 +57,7 @@ def _counts(studied: Studied, cases: Sequence[Case]) -> Table:
     rows: tuple[tuple[Cell, ...], ...] = (
         ("episodes", count(len(cases), "steps", part="episodes")),
         ("steps", count(int(sum(one.value for one in steps)), "steps", part="steps")),
-        ("steps per episode (mean)", Number(average(studied, steps, "steps", "mean steps"), 1)),
+        ("steps per episode (mean)", Number(average(studied, steps, "steps", "mean steps", least=0.0), 1)),
         ("apps", count(len(apps), "steps", part="apps")),
         ("IMPOSSIBLE, as recorded", count(given_up, WHOLE, part="recorded")),
         ("IMPOSSIBLE, as proofreaders settle", count(impossible, WHOLE, part="settled")),
@@ -143,7 +143,7 @@ def _verdicts(studied: Studied) -> Table:
             )
         )
     notes = (
-        "Few tasks are impossible: alpha is low there however well people agree, and AC1 is the one to read.",
+        "Where few tasks are impossible, alpha is low however well people agree: AC1 is the one to read there.",
         "The paper gives no agreement statistic.",
         *few(len(asked_units(studied)), "episodes"),
     )

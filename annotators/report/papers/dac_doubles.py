@@ -19,7 +19,7 @@ from lab.case import Case, CaseStep
 from lab.design.revision import subject_of
 from lab.report import Cell, Number, Section, Table
 
-_SOURCE = "DAC-Bench 2.4 (double annotation is this program's)"
+_SOURCE = "DAC-Bench 2.4; recording a task twice is this program's"
 _NAMES = ("first recording", "second recording")
 Pair = tuple[Case, Case]
 

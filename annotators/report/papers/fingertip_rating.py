@@ -79,12 +79,16 @@ def _thirteen(studied: Studied, rated: Sequence[Rated]) -> Table:
         own = [one for one in rated if one.model == model]
         sims = [Item(one.unit.id, one.unit.clustered, one.sim2) for one in own if one.sim2 is not None]
         ratings = [Item(one.unit.id, one.unit.clustered, one.rating) for one in own]
-        sim2 = average(studied, sims, "Sim2", "mean Sim2", part=model, between="", why="no run of it has a Sim2")
+        sim2 = average(
+            studied, sims, "Sim2", "mean Sim2", least=0.0, part=model, between="", why="no run of it has a Sim2"
+        )
         rows.append(
             (
                 model,
                 Number(sim2),
-                Number(average(studied, ratings, RATING, "mean rating", part=model, between="owners")),
+                Number(
+                    average(studied, ratings, RATING, "mean rating", most=5.0, least=1.0, part=model, between="owners")
+                ),
                 count(len(own), RATING, part=model),
             )
         )

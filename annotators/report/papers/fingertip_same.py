@@ -17,7 +17,7 @@ from annotators.studied import Studied
 from lab.report import Cell, Number, Section, Table
 
 SAME = "same"
-_SOURCE = "FingerTip 20K 5.1 (the judge's question, asked of people)"
+_SOURCE = "FingerTip 20K 5.1; the judge's question, asked of people"
 _WHATS: tuple[tuple[Judged, str], ...] = (
     ("accuracy", "Acc"), ("precision", "Prec"), ("recall", "Rec"), ("f1", "F1"), ("kappa", "Cohen kappa"),
 )  # fmt: skip
@@ -72,7 +72,7 @@ def _judges(studied: Studied, people: Ratings) -> Section:
     notes = (
         "Positive is same; the first run of each judge counts; pairs without a majority are left out.",
         *(
-            (f"Of {unclear} pairs most people cannot tell; there a judge that says yes or no is not right.",)
+            (f"Pairs of which most people cannot tell: {unclear}. A judge that says yes or no there is not right.",)
             if unclear
             else ()
         ),

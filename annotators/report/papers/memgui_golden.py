@@ -143,7 +143,7 @@ def _difficulty(studied: Studied, ways: Sequence[Way]) -> Table:
         for name, many in parts
     ]
     items = [Item(way.unit.id, way.unit.clustered, steps) for way, steps in known]
-    rows.append(("Golden steps (mean)", Number(average(studied, items, STEPS, "mean golden steps"), 1), ""))
+    rows.append(("Golden steps (mean)", Number(average(studied, items, STEPS, "mean golden steps", least=0.0), 1), ""))
     between = f"From {min(values):g} to {max(values):g} steps." if values else "No task has settled golden steps."
     notes = (
         between,

@@ -89,7 +89,7 @@ def _consensus(studied: Studied, people: Ratings) -> tuple[Table, ...]:
         ("runs on which experts differed", count(len(places), OUTCOME, part="differing")),
         ("settled by discussion", count(means["discussion"], OUTCOME, part="discussion")),
         ("settled by an adjudicator", count(means["adjudicator"], OUTCOME, part="adjudicator")),
-        ("settled by majority, in so many words", count(means["majority"], OUTCOME, part="majority")),
+        ("settled by majority", count(means["majority"], OUTCOME, part="majority")),
         ("differing and not settled", count(open_, OUTCOME, part="open")),
         ("minutes a discussion took (mean)", _minutes(studied, minutes)),
         (f"discussions longer than {_LONG:g} minutes", count(long, OUTCOME, part="long")),
@@ -109,7 +109,9 @@ def _word(value: object) -> str:
 
 
 def _minutes(studied: Studied, minutes: Sequence[Item]) -> Number:
-    return Number(average(studied, minutes, OUTCOME, "mean minutes", why="nobody kept the minutes"), digits=1)
+    return Number(
+        average(studied, minutes, OUTCOME, "mean minutes", least=0.0, why="nobody kept the minutes"), digits=1
+    )
 
 
 # -- evaluators ------------------------------------------------------------------------------------------------
@@ -188,7 +190,7 @@ def _cost(studied: Studied, judge: int, truth: Ratings, part: str, against: str)
     ]
     if not items:
         return Number(lacking(OUTCOME, "cost", "not recorded", part=part, between=against), 3)
-    return Number(average(studied, items, OUTCOME, "cost in US dollars", part=part, between=against), 3)
+    return Number(average(studied, items, OUTCOME, "cost in US dollars", least=0.0, part=part, between=against), 3)
 
 
 def only(ratings: Ratings, units: Collection[str]) -> Ratings:
