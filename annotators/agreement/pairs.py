@@ -128,7 +128,7 @@ def disagreeing(
     studied: Studied, field: str, cell: tuple[str, str] | None = None, one: str = "", other: str = ""
 ) -> list[tuple[str, str]]:
     """Places (unit, target) of a field at which not all said the same, those that split most evenly first; of one cell
-    of the grid (of `one` and `other`, as `confusion` takes them) where it is named."""
+    of the grid (of `one` and `other`, as `confusion` takes them) where it is named, else where these two differ."""
     asked = field_named(studied, field)
     if asked.kind not in CATEGORICAL:
         these = numbers_like(studied, asked)
@@ -139,12 +139,14 @@ def disagreeing(
         return [] if split is None else _ranked(these, split, split > 0)
     ratings = ratings_of(studied, field)
     split = _split(np.where(ratings.codes < 0, np.nan, ratings.codes.astype(np.float64)))
-    if cell is None:
+    if cell is None and not one and not other:
         return _ranked(ratings, split, split > 0)
-    down, across = (ratings.categories.index(name) if name in ratings.categories else -2 for name in cell)
+    down, across = (ratings.categories.index(name) if name in ratings.categories else -2 for name in cell or ("", ""))
     if one or other:
         two = beside(_one(studied, field, one or TRUTH), _one(studied, field, other or TRUTH))
         here = (two.codes[:, 0] == down) & (two.codes[:, 1] == across)
+        if cell is None:
+            here = (two.codes >= 0).all(axis=1) & (two.codes[:, 0] != two.codes[:, 1])
         known = {place: at for at, place in enumerate(ratings.places)}
         splits = np.array([split[known[place]] if place in known else 0.0 for place in two.places])
         return _ranked(two, splits, here)

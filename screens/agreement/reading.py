@@ -1,0 +1,262 @@
+"""Counts a study's agreement for its room, off the UI thread: all numbers, then pairs, grid and items as asked for."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
+
+from textual.message import Message
+from textual.widget import Widget
+
+from lab.agreement import Agreement, How
+from lab.errors import LabError
+from lab.labels import current
+from lab.report import Grid
+from lab.study import Study
+
+if TYPE_CHECKING:
+    from annotators.agreement.disputes import Dispute
+    from annotators.studied import Studied
+    from store.columns import Newest
+    from store.store import Store
+
+MOST = 2_000
+"""Items that are listed at once; those that split most evenly come first."""
+
+
+class Ask(NamedTuple):
+    """What is wanted of one field: pairs and grid, of all or of `one` and `other`; with `listed` its items,
+    of one `cell` of the grid or of all."""
+
+    field: str
+    one: str = ""
+    other: str = ""
+    listed: bool = False
+    cell: tuple[str, str] | None = None
+
+
+class Reading:
+    """Posts to `owner` what was counted of the study that is open; what belongs to one before is not posted on.
+
+    One thing is drawn at a time; while it is, only the newest wish for another waits.
+    """
+
+    @dataclass
+    class Counted(Message):
+        """All numbers, and how far the file went when they were computed; `last`: those of before, counted anew now."""
+
+        serial: int
+        agreements: list[Agreement]
+        newest: Newest
+        last: bool = False
+
+    @dataclass
+    class Gathered(Message):
+        """The labels are read, and what is asked for is drawn now; `answers` of `raters` stand, `people` of these."""
+
+        serial: int
+        answers: int
+        people: tuple[str, ...]
+        judges: tuple[str, ...]
+        open: int
+
+    @dataclass
+    class Drawn(Message):
+        """The pairs and the grid that were asked for."""
+
+        serial: int
+        ask: Ask
+        pairs: list[Agreement]
+        grid: Grid | None
+        why: str
+
+    @dataclass
+    class Listed(Message):
+        """The items that were asked for, of `all` that there are."""
+
+        serial: int
+        ask: Ask
+        disputes: list[Dispute]
+        all: int
+
+    @dataclass
+    class Grown(Message):
+        """Something came in since: so many labels of this study, or none and only acts."""
+
+        serial: int
+        labels: int
+
+    @dataclass
+    class Found(Message):
+        """The run, and the step (from 1), at which an item was judged."""
+
+        run: str
+        step: int
+
+    @dataclass
+    class Refused(Message):
+        """Something cannot be read or counted."""
+
+        serial: int
+        error: LabError
+        ask: Ask | None = None
+
+    def __init__(self, owner: Widget, store: Store) -> None:
+        self._owner = owner
+        self._store = store
+        self._busy = False
+        self._wish: Ask | None = None
+        self._studied: tuple[int, Studied] | None = None
+        self._lock = threading.Lock()
+        self.serial = 0
+        self.study: Study | None = None
+        self.how = How()
+        self.newest: Newest | None = None
+        """How far the file went when the numbers that are shown were computed; None before."""
+
+    def open(self, study: Study, how: How) -> None:
+        """Counts another study, or the same anew."""
+        self.serial += 1
+        self.study, self.how, self.newest = study, how, None
+        self._busy, self._wish = False, None
+        self._work(partial(self._count, self.serial, study, how))
+
+    def close(self) -> None:
+        """What is still being counted is not posted on."""
+        self.serial += 1
+        self.study = None
+
+    def ask(self, ask: Ask) -> None:
+        """Draws pairs and grid, or lists items."""
+        if self.study is None:
+            return
+        if self._busy:
+            self._wish = ask
+        else:
+            self._busy = True
+            self._work(partial(self._draw, self.serial, self.study, self.how, ask))
+
+    def done(self) -> None:
+        """To be called with what came of an ask: the wish that waited is read next."""
+        self._busy = False
+        wish, self._wish = self._wish, None
+        if wish is not None:
+            self.ask(wish)
+
+    def look(self) -> None:
+        """Looks whether anything came in since the numbers were computed."""
+        if self.study is not None and self.newest is not None:
+            self._work(partial(self._grown, self.serial, self.study, self.newest))
+
+    def find(self, dispute: Dispute, field: str) -> None:
+        """Finds where an item was judged."""
+        if self.study is not None:
+            self._work(partial(self._find, self.serial, self.study, dispute, field))
+
+    # -- off the UI thread -----------------------------------------------------------------------------------
+
+    def _work(self, work: Callable[[], None]) -> None:
+        self._owner.run_worker(work, thread=True)
+
+    def _post(self, message: Message) -> None:
+        self._owner.post_message(message)
+
+    def _count(self, serial: int, study: Study, how: How) -> None:
+        from lab.agreed import kept_before
+        from lab.gathering import agreed
+
+        try:
+            newest = self._store.newest()
+            before = kept_before(self._store, study, how)
+            if before is not None and not self._store.same_since(study, before[1]):
+                self._post(self.Counted(serial, *before, last=True))
+                self._post(self.Grown(serial, self._store.newer(study, before[1].label[0])))
+            found = agreed(self._store, study, how)
+        except LabError as error:
+            self._post(self.Refused(serial, error))
+            return
+        self._post(self.Counted(serial, found, newest))
+
+    def _draw(self, serial: int, study: Study, how: How, ask: Ask) -> None:
+        try:
+            studied = self._gathered(serial, study, how)
+            self._post(self._listed(serial, studied, ask) if ask.listed else self._drawn(serial, studied, ask))
+        except LabError as error:
+            self._post(self.Refused(serial, error, ask))
+
+    def _gathered(self, serial: int, study: Study, how: How) -> Studied:
+        """The study with its labels, read once for all that is drawn of it."""
+        from lab.gathering import gathered
+
+        with self._lock:
+            if self._studied is None or self._studied[0] != serial:
+                studied = gathered(self._store, study, how)
+                self._studied = (serial, studied)
+                raters = studied.columns.raters
+                people = tuple(raters[at].id for at in studied.people)
+                judges = tuple(raters[at].id for at in studied.judges)
+                self._post(self.Gathered(serial, studied.columns.size, people, judges, studied.columns.open))
+            return self._studied[1]
+
+    def _drawn(self, serial: int, studied: Studied, ask: Ask) -> Drawn:
+        from annotators.agreement.agreements import by_pairs, confusion
+
+        try:
+            pairs = by_pairs(studied, ask.field)
+        except LabError:
+            pairs = []
+        try:
+            grid, why = confusion(studied, ask.field, ask.one, ask.other), ""
+        except LabError as error:
+            grid, why = None, error.said
+        return self.Drawn(serial, ask, pairs, grid, why)
+
+    def _listed(self, serial: int, studied: Studied, ask: Ask) -> Listed:
+        from annotators.agreement.agreements import disagreeing
+        from annotators.agreement.disputes import between, disputes
+        from annotators.agreement.pairs import CATEGORICAL
+
+        places: Sequence[tuple[str, str]] = disagreeing(studied, ask.field, ask.cell, ask.one, ask.other)
+        asked = studied.study.protocol.field(ask.field)
+        if ask.one and asked is not None and asked.kind not in CATEGORICAL:
+            found = between(disputes(studied, ask.field, places), ask.one, ask.other)
+            return self.Listed(serial, ask, found[:MOST], len(found))
+        return self.Listed(serial, ask, list(disputes(studied, ask.field, places[:MOST])), len(places))
+
+    def _grown(self, serial: int, study: Study, before: Newest) -> None:
+        try:
+            if not self._store.same_since(study, before):
+                self._post(self.Grown(serial, self._store.newer(study, before.label[0])))
+        except LabError as error:
+            self._post(self.Refused(serial, error))
+
+    def _find(self, serial: int, study: Study, dispute: Dispute, field: str) -> None:
+        try:
+            run, step = place_in(self._store, study, dispute, field)
+        except LabError as error:
+            self._post(self.Refused(serial, error, Ask(field, listed=True)))
+        else:
+            self._post(self.Found(run, step))
+
+
+def place_in(store: Store, study: Study, dispute: Dispute, field: str) -> tuple[str, int]:
+    """The run and step (from 1) that one who stood against most gave as evidence; else anybody's, else its own."""
+    unit = store.unit(study, dispute.unit)
+    if not unit.runs:
+        raise LabError(f"item {dispute.unit}", "has no run to be replayed.", "F7 shows it where it is settled.")
+    least_first = [said.rater for said in reversed(dispute.said)]
+    told = {
+        label.rater.id: label.evidence
+        for label in current(store.labels(study, unit=unit.id))
+        if (label.target, label.field, label.run) == (dispute.target, field, 1) and label.evidence
+    }
+    for rater in least_first:
+        if rater in told:
+            run, _, step = told[rater].rpartition("@")
+            return store.find(run), int(step)
+    target = next((target for target in unit.targets if target.id == dispute.target), None)
+    step_in = target.step if target is not None and target.step is not None else unit.step
+    return store.find(unit.runs[0]), 1 if step_in is None else step_in + 1

@@ -1,0 +1,112 @@
+"""Which of a study's numbers are shown, and in which order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import floor
+from typing import Literal, NamedTuple
+
+from lab.agreement import Agreement
+
+Whose = Literal["people", "judges"]
+PEOPLE = "people"
+AGAINST, MINUS, RUNS = " against ", " minus ", "'s runs"
+"""What tells in a number's `between` that judges are in it."""
+_OWN_UNIT = ("mae", "mse", "mean absolute", "mean squared", "difference")
+"""Words of statistics that are in the field's own unit, and stand on no scale to 1."""
+
+_SHARES = ("percent", "share", "exact", "same ", "within", "centre", "accuracy")
+
+
+class View(NamedTuple):
+    """What is chosen to be seen: `part` and `statistic` are one of several, empty for all."""
+
+    whose: Whose = "people"
+    part: str = ""
+    statistic: str = ""
+
+
+def of_people(one: Agreement) -> bool:
+    """Whether a number is about people alone, and not about a model or script beside them."""
+    return not any(word in one.between for word in (AGAINST, MINUS)) and not one.between.endswith(RUNS)
+
+
+def shown(agreements: Sequence[Agreement], view: View) -> list[Agreement]:
+    """The numbers that fit a view, in their order; those of one statistic stand together."""
+    return [
+        one
+        for one in agreements
+        if of_people(one) is (view.whose == "people")
+        and (not view.part or not one.part or view.part in parts_of(one))
+        and (not view.statistic or one.statistic == view.statistic)
+    ]
+
+
+def parts_of(one: Agreement) -> list[str]:
+    """The words of a number's part."""
+    return [word.strip() for word in one.part.split(",") if word.strip()]
+
+
+def parts(agreements: Sequence[Agreement]) -> list[str]:
+    """Every word of a part there is, in their order."""
+    return list(dict.fromkeys(word for one in agreements for word in parts_of(one)))
+
+
+def statistics(agreements: Sequence[Agreement], view: View) -> list[str]:
+    """Every statistic of those that are chosen from, in their order."""
+    return list(dict.fromkeys(one.statistic for one in shown(agreements, view._replace(statistic=""))))
+
+
+def on_scale(one: Agreement) -> bool:
+    """Whether a number stands on the common scale from -1 to 1; its interval may reach beyond."""
+    named = one.statistic.casefold()
+    if any(word in named for word in _OWN_UNIT):
+        return False
+    return one.value is None or -1.0 <= one.value <= 1.0 + 1e-9
+
+
+def ends_of(agreements: Sequence[Agreement]) -> tuple[float, float]:
+    """The common scale: from 0 to 1, from the quarter below the least where anything lies below 0."""
+    ends = [end for one in agreements if on_scale(one) for end in (one.value, one.low) if end is not None]
+    return min(0.0, floor(max(-1.0, min(ends, default=0.0)) * 4) / 4), 1.0
+
+
+def is_percent(one: Agreement) -> bool:
+    """Whether a number is the plain share of answers that are the same, pair by pair."""
+    return one.statistic.casefold() == "percent"
+
+
+def is_share(one: Agreement) -> bool:
+    """Whether a number is told as a percentage."""
+    return one.statistic.casefold().startswith(_SHARES)
+
+
+def raters_of(one: Agreement) -> tuple[str, str]:
+    """Whose answers a grid of this number is of: two raters, the truth and a judge, or all pairs (both empty)."""
+    judge, against, _ = one.between.partition(AGAINST)
+    if against:
+        return "truth", judge
+    if one.between.endswith(RUNS):
+        return "truth", one.between.removesuffix(RUNS)
+    for word in (MINUS, " and "):
+        left, both, right = one.between.partition(word)
+        if both:
+            return left, right
+    return "", ""
+
+
+def beside(agreements: Sequence[Agreement], one: Agreement) -> list[Agreement]:
+    """All numbers about the same answers of the people: of this field and part."""
+    return [it for it in agreements if (it.field, it.part, it.between) == (one.field, one.part, PEOPLE)]
+
+
+def chief(found: Sequence[Agreement], like: str) -> Agreement:
+    """The one of these that pairs are held against: kappa where theirs is one, else the same statistic, else any."""
+    word = like.rpartition(" ")[2]
+    alike = [it for it in found if it.statistic.rpartition(" ")[2] == word]
+    return next(iter([*alike, *(it for it in found if not is_share(it)), *found]))
+
+
+def short(between: str) -> str:
+    """Whose answers, in a column: a judge's name alone, where it stands against most people."""
+    return between.removesuffix(f"{AGAINST}most people")

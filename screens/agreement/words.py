@@ -1,0 +1,142 @@
+"""A number about a study's answers in words: short for a table's cells, whole for the line beneath it."""
+
+from __future__ import annotations
+
+from lab.agreement import Agreement, words
+from lab.rounded import rounded
+from screens.agreement.rows import MINUS, is_share
+from screens.describe import one_line
+
+_MISSING = {
+    "not_reached": "not reached",
+    "not_applicable": "not applicable",
+    "cannot_judge": "cannot judge",
+    "skipped": "skipped",
+}
+
+_NAMES = {"fleiss kappa": "Fleiss' kappa", "cohen kappa": "Cohen's kappa", "ac1": "AC1", "ac2": "AC2", "mae": "MAE",
+          "mse": "MSE", "f1": "F1", "irr": "IRR"}  # fmt: skip
+_CHANCE = ("kappa", "alpha", " pi", "ac1", "ac2", "brennan")
+"""Statistics that Landis and Koch's words are about: those that are corrected for chance."""
+
+
+def statistic_words(one: Agreement) -> str:
+    """A statistic's name as people write it."""
+    first, of, rest = one_line(one.statistic, 60).partition(" of ")
+    named = _NAMES.get(first.casefold(), first.replace("icc(", "ICC("))
+    return f"{named}{of}{rest}"
+
+
+def figure(value: float, digits: int = 2) -> str:
+    """A value rounded half up; what rounds to nothing has no sign."""
+    said = rounded(value, digits)
+    return said.lstrip("-") if not said.strip("-0.,") else said
+
+
+def value_words(one: Agreement) -> str:
+    """The value, or a dash where it is undefined; the reason stands beside it."""
+    return "-" if one.value is None else f"{_figure(one, one.value)}{' %' if is_share(one) else ''}"
+
+
+def interval_words(one: Agreement) -> str:
+    """The interval's ends, or a dash."""
+    if one.value is None or one.low is None or one.high is None:
+        return "-"
+    dash = " to " if one.low < 0 else "–"
+    return f"{_figure(one, one.low)}{dash}{_figure(one, one.high)}"
+
+
+def _figure(one: Agreement, value: float) -> str:
+    """A table's digits: two, or of a share the percentage with one."""
+    return rounded(value, 1, 100) if is_share(one) else figure(value)
+
+
+def undefined_words(one: Agreement) -> str:
+    """Why there is no value."""
+    return f"undefined: {one_line(one.undefined or 'no reason is known')}"
+
+
+def missing_words(one: Agreement) -> str:
+    """The share of answers that are missing."""
+    return f"{rounded(one.missing, 1, 100)} %"
+
+
+def name_of(one: Agreement) -> str:
+    """What was asked, and of which part of it."""
+    return one_line(" ".join(part for part in (one.field, f"({one.part})" if one.part else "") if part), 80)
+
+
+def count(many: int, one: str, more: str = "") -> str:
+    """So many of something."""
+    return f"{many:,} {one if many == 1 else more or one + 's'}"
+
+
+def whole(one: Agreement) -> str:
+    """Everything about a number in a sentence or two, for who does not see its line."""
+    between = f", {one_line(one.between)}" if one.between else ""
+    return f"{statistic_words(one)} of {name_of(one)}{between}: {in_full(one)}"
+
+
+def in_full(one: Agreement) -> str:
+    """What a number's line in the table leaves out."""
+    said = undefined_words(one) if one.value is None else f"{figure(one.value, 3)}{_interval(one)}"
+    return f"{said}\n{rests_on(one)}"
+
+
+def _interval(one: Agreement) -> str:
+    if one.low is None or one.high is None:
+        return f", no interval: {one_line(one.no_interval)}" if one.no_interval else ""
+    how = {
+        "jackknife-t": f"jackknife over {count(one.traces, 'run')}",
+        "bootstrap": f"{one.resamples:,} resamples of {count(one.traces, 'run')}, seed {one.seed}"
+        if one.resamples is not None
+        else "resamples of runs",
+    }.get(one.interval, "as if each item stood alone")
+    ends = f"{figure(one.low, 3)} to {figure(one.high, 3)}"
+    landis = f", {words(one)}" if has_words(one) else ""
+    return f" [{ends}, {rounded(one.level, 0, 100)} %, {how}]{landis}"
+
+
+def rests_on(one: Agreement) -> str:
+    """What a number rests on."""
+    why = ", ".join(
+        f"{many:,} {_MISSING.get(reason, one_line(reason))}" for reason, many in sorted(one.reasons.items())
+    )
+    missing = f"{missing_words(one)} missing{f' ({why})' if why else ''}"
+    return (
+        f"{count(one.places, 'item')}, {count(one.units, 'sheet')}, {count(one.traces, 'run')}, "
+        f"{count(one.raters, 'rater')}, {missing}{', planned beforehand' if one.planned else ''}"
+    )
+
+
+def has_words(one: Agreement) -> bool:
+    """Whether Landis and Koch's words are said of it: of chance-corrected coefficients, and never without interval."""
+    chance = any(word in one.statistic.casefold() for word in _CHANCE) and MINUS not in one.between
+    return chance and one.value is not None and one.low is not None
+
+
+def landis_words(one: Agreement) -> str:
+    """These words for a cell; empty where none are said."""
+    return words(one) if has_words(one) else ""
+
+
+def wanted_words(one: Agreement, width: float, traces: int | None) -> str:
+    """How many runs would bring an interval to a width, and what that rests on."""
+    if one.value is None:
+        return f"There is no interval to narrow: {undefined_words(one)}."
+    if one.low is None or one.high is None:
+        return f"There is no interval to narrow: {one_line(one.no_interval or 'none was computed')}."
+    now = one.high - one.low
+    of = f"{statistic_words(one)} of {name_of(one)}"
+    if traces is None:
+        return f"For {of} that cannot be told: its spread over runs is not known."
+    if now <= width:
+        return (
+            f"The interval of {of} is {figure(now)} wide with {count(one.traces, 'run')}: "
+            f"{figure(width)} is reached already."
+        )
+    return (
+        f"About {count(traces, 'run')} in all, {traces - one.traces:,} more, would bring the interval of {of} "
+        f"from {figure(now)} to {figure(width)}. "
+        f"An estimate: it takes the {count(one.traces, 'run')} of now for a fair picture of those to come."
+    )
