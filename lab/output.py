@@ -242,6 +242,7 @@ def schemas() -> dict[str, Any]:
     from lab.commands.played import RunsPlayed
     from lab.commands.playing import StudyPlayed
     from lab.commands.protocols import ProtocolLine, ProtocolShown
+    from lab.commands.raters_told import StudyRaters
     from lab.commands.reporting import ReportWritten
     from lab.commands.reviews_told import (
         Exported,
@@ -298,6 +299,7 @@ def schemas() -> dict[str, Any]:
         "adjudicate-list": QueueTold,
         "adjudicate-unit": CaseTold,
         "adjudicate-gold": GoldWritten,
+        "raters": StudyRaters,
         "merge": MergeDone,
         "pack": Packed,
         "export": Exported,

@@ -144,6 +144,12 @@ def _stands(studied: Studied, field: Field, raters: Sequence[int], run: int) -> 
     return out[0], out[1], out[2]
 
 
+def places_at(studied: Studied, field: Field, rows: npt.NDArray[np.intp]) -> Ints:
+    """Which of a field's places each of these labels (rows of the columns) is about; -1 where none."""
+    columns = studied.columns
+    return _found(laid_of(studied, field), columns.unit[rows], columns.target[rows], len(columns.targets))
+
+
 def _found(laid: Laid, unit: Ints, target: Ints, targets: int) -> Ints:
     """Which place each (unit, target) is; -1 where none."""
     if not len(laid.places):

@@ -68,6 +68,7 @@ TRIED: dict[str, list[str]] = {
     "show": [f"{RUN}", f"{RUN} --json", "0197"],
     "report": ["s", "s --md", "s --html", "s --json", "s --out r.md", "s --with s", "none"],
     "agreement": ["s", "s --json", "s --bootstrap 200 --json", "none"],
+    "raters": ["s", "s --json"],
     "merge": ["lab.db other.db", "other.db --db whole.db --json"],
     "pack": ["copy.db", "copy2.db --json"],
     "export": [f"{RUN} --out out --json", "--all --out out"],

@@ -1,0 +1,291 @@
+"""Each rater of a study by themselves: pace, drift, agreement with the rest, with gold and with themselves.
+
+What the rest say at a place is what more than half of the other people say there; a judge is held against all people.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from msgspec.structs import replace
+
+from annotators.agreement import coefficients, numbers
+from annotators.agreement.additive import Additive
+from annotators.agreement.fields import categories_of, codes_of
+from annotators.agreement.made import Maker
+from annotators.agreement.own import (
+    Own,
+    beyond_chance,
+    chosen_fields,
+    longest_run,
+    own_answers,
+    pairs_before,
+    share,
+)
+from annotators.agreement.ratings import Numbers, Ratings
+from annotators.agreement.said import NOT_HANDED_IN, NOT_RATED, laid_of, said_of, units_laid
+from annotators.beside_gold import ALL, as_gold, as_settled, counted_of
+from annotators.rater_numbers import Longest, RaterNumbers, Stretch
+from annotators.studied import Studied
+from lab.agreement import Agreement
+from lab.protocol import Field
+from lab.report import Grid
+
+REST = "the rest"
+_STRETCHES = 10
+_LEAST_IN_STRETCH = 5
+
+NOTHING_CHOSEN = "no answer that is an option"
+NO_REST = "nothing answered that most of the rest answer, too"
+
+
+def raters_of(studied: Studied) -> list[RaterNumbers]:
+    """People by their codes, then judges."""
+    return [_Rater(studied, at).told() for at in (*studied.people, *studied.judges)]
+
+
+class _Rater:
+    """One rater's numbers as they are made."""
+
+    def __init__(self, studied: Studied, at: int) -> None:
+        self.studied = studied
+        self.at = at
+        self.code = studied.columns.raters[at].id
+        self.fields = chosen_fields(studied)
+        self.own = own_answers(studied, at)
+        self.compared = self.own.compared
+        self.categories = max((len(categories_of(studied, field)) for field in self.fields), default=0)
+
+    def told(self) -> RaterNumbers:
+        columns = self.studied.columns
+        dealt = columns.dealt[:, 1] == self.at
+        mine = np.flatnonzero(columns.rater == self.at)
+        seconds = columns.seconds[mine[np.argsort(columns.at[mine], kind="stable")]]
+        seconds = seconds[np.isfinite(seconds)]
+        halves = self._halves()
+        later, before = pairs_before(self.own, len(self.fields))
+        effect = beyond_chance(self.own, len(self.fields), self.categories)
+        same_before = float((self.own.code[later] == self.own.code[before]).mean()) if len(later) else None
+        found = self._before(effect, self.own.some(_at(later, len(self.own.code))))
+        reasons, missing = self._missing()
+        return RaterNumbers(
+            self.code,
+            "person" if self.at in self.studied.people else "judge",
+            int(dealt.sum()),
+            int((dealt & columns.handed).sum()),
+            len(mine),
+            len(seconds),
+            float(np.median(seconds)) if len(seconds) else None,
+            (float(np.quantile(seconds, 0.25)), float(np.quantile(seconds, 0.75))) if len(seconds) else None,
+            _stretches(seconds, np.median),
+            self._rest(),
+            *halves,
+            _stretches((self.compared.code == self.compared.rest).astype(np.float64), np.mean),
+            as_gold(self.studied, self.at),
+            as_settled(self.studied, self.at),
+            found,
+            same_before,
+            same_before - found.value if same_before is not None and found.value is not None else None,
+            self._again(),
+            missing,
+            reasons,
+            self._flags(),
+            self._longest(),
+            tuple(one for field in self.studied.study.protocol.fields for one in self._of_field(field)),
+            tuple(grid for at, field in enumerate(self.fields) if (grid := self._grid(at, field)) is not None),
+        )
+
+    # -- with the rest -----------------------------------------------------------------------------------------
+
+    def _rest(self) -> Agreement:
+        return self._agreement("same as the rest", self._same(self.compared), self.compared)
+
+    def _same(self, own: Own) -> Additive:
+        why = NO_REST if len(self.own.code) else NOTHING_CHOSEN
+        return share("same as the rest", own.code == own.rest, own.trace, own.traces, why)
+
+    def _halves(self) -> tuple[Agreement, Agreement, Agreement]:
+        rows = np.arange(len(self.compared.code))
+        first, second = (self.compared.some(half) for half in (rows < len(rows) // 2, rows >= len(rows) // 2))
+        one, other = self._same(first), self._same(second)
+        apart = within_one(self._maker(self.compared).apart("second half minus first", other, one))
+        return (
+            self._agreement("same as the rest, first half", one, first),
+            self._agreement("same as the rest, second half", other, second),
+            apart,
+        )
+
+    def _of_field(self, field: Field) -> list[Agreement]:
+        """One field alone: kappa against the rest; of numbers how far they are from the mean of the rest."""
+        if field in self.fields:
+            at = self.fields.index(field)
+            here = self.compared.some(self.compared.field == at)
+            codes = np.stack((here.code, here.rest), axis=1)
+            traces = tuple(map(str, range(here.traces)))
+            two = Ratings(
+                field.id, categories_of(self.studied, field), codes, (self.code, REST), here.trace, traces, ()
+            )
+            maker = self._maker(here, field.id)
+            return [maker.of("same as the rest", self._same(here)), maker.of("kappa", coefficients.cohen_kappa(two))]
+        answered = (self.studied.columns.rater == self.at) & (self.studied.columns.field == self._number(field))
+        return [self._distance(field)] if field.kind == "interval" and answered.any() else []
+
+    def _number(self, field: Field) -> int:
+        return self.studied.columns.fields.index(field.id)
+
+    def _distance(self, field: Field) -> Agreement:
+        studied, laid = self.studied, laid_of(self.studied, field)
+        people = tuple(one for one in studied.people if one != self.at)
+        value = self._values(field, (self.at,))[:, 0]
+        others = self._values(field, people)
+        there = np.isfinite(others)
+        rest = np.where(
+            there.any(axis=1), np.where(there, others, 0).sum(axis=1) / np.maximum(there.sum(axis=1), 1), np.nan
+        )
+        kept = np.isfinite(value) & np.isfinite(rest)
+        pair = np.stack((value[kept], rest[kept]), axis=1)
+        two = Numbers(field.id, pair, (self.code, REST), laid.trace[kept], laid.traces, ())
+        n = counted_of(laid.unit[kept], laid.trace[kept], int(kept.sum()))
+        maker = Maker(studied, field.id, n, between=self._between)
+        if not kept.any():
+            return maker.undefined(NO_REST, "mean distance")
+        return maker.of("mean distance", numbers.mae(two))
+
+    def _values(self, field: Field, raters: tuple[int, ...]) -> npt.NDArray[np.float64]:
+        """(places x raters): numbers that were said, nan where none."""
+        said = said_of(self.studied, field, raters, 1)
+        of = [
+            float(v) if isinstance(v, int | float) and not isinstance(v, bool) else np.nan
+            for v in self.studied.columns.values
+        ]
+        return np.array([*of, np.nan, np.nan])[said.value]
+
+    def _grid(self, at: int, field: Field) -> Grid | None:
+        here = self.compared.some(self.compared.field == at)
+        names = categories_of(self.studied, field)
+        if not len(here.code):
+            return None
+        counts = np.zeros((len(names), len(names)))
+        np.add.at(counts, (here.code, here.rest), 1)
+        table = tuple(tuple(float(count) for count in row) for row in counts)
+        return Grid(f"{self.code}-{field.id}", field.id, names, names, table, self.code, REST)
+
+    # -- with themselves ---------------------------------------------------------------------------------------
+
+    def _before(self, effect: Additive, later: Own) -> Agreement:
+        n = counted_of(later.unit, later.trace, len(later.code))
+        return within_one(Maker(self.studied, ALL, n, between=self.code).of(effect.name, effect))
+
+    def _again(self) -> Agreement:
+        """With themselves, where they rated an item once more."""
+        said: list[npt.NDArray[np.bool_]] = []
+        trace: list[npt.NDArray[np.int32]] = []
+        unit: list[npt.NDArray[np.int32]] = []
+        columns = self.studied.columns
+        more = sorted({int(run) for run in np.unique(columns.run[columns.rater == self.at])} - {1})
+        for field in self.fields:
+            first = codes_of(self.studied, field, said_of(self.studied, field, (self.at,), 1))[:, 0]
+            for run in more:
+                later = codes_of(self.studied, field, said_of(self.studied, field, (self.at,), run))[:, 0]
+                both = (first >= 0) & (later >= 0)
+                said.append(first[both] == later[both])
+                trace.append(laid_of(self.studied, field).trace[both])
+                unit.append(laid_of(self.studied, field).unit[both])
+        if not any(map(len, said)):
+            return Maker(self.studied, ALL, counted_of(*_NONE, 0), between=self._itself).undefined(
+                "nothing rated twice", "same again"
+            )
+        at = np.concatenate(trace)
+        one = share("same again", np.concatenate(said), at, len(units_laid(self.studied).traces), "")
+        n = counted_of(np.concatenate(unit), at, one.places)
+        return Maker(self.studied, ALL, n, between=self._itself).of("same again", one)
+
+    # -- what is lacking, and what stands out --------------------------------------------------------------------
+
+    def _missing(self) -> tuple[dict[str, int], Agreement]:
+        """Answers that are missing on what is handed in, by reason; and their share."""
+        counts: dict[str, int] = {}
+        lacks: list[npt.NDArray[np.bool_]] = []
+        trace: list[npt.NDArray[np.int32]] = []
+        unit: list[npt.NDArray[np.int32]] = []
+        for field in self.studied.study.protocol.fields:
+            if field.kind == "flag":
+                continue
+            said = said_of(self.studied, field, (self.at,), 1)
+            why = said.why[:, 0].copy()
+            for name in (NOT_HANDED_IN, NOT_RATED):
+                why[why == said.reasons.index(name)] = -1
+            asked = (said.value[:, 0] >= 0) | (why >= 0)
+            lacks.append(why[asked] >= 0)
+            trace.append(said.laid.trace[asked])
+            unit.append(said.laid.unit[asked])
+            for at, many in zip(*np.unique(why[why >= 0], return_counts=True), strict=True):
+                counts[said.reasons[at]] = counts.get(said.reasons[at], 0) + int(many)
+        at = np.concatenate(trace) if trace else _NONE[1]
+        lack = np.concatenate(lacks) if lacks else np.zeros(0, dtype=np.bool_)
+        one = share("missing", lack, at, len(units_laid(self.studied).traces), "nothing is handed in")
+        n = counted_of(np.concatenate(unit) if unit else _NONE[0], at, one.places)
+        return dict(sorted(counts.items())), Maker(self.studied, ALL, n, between=self.code).of("missing", one)
+
+    def _flags(self) -> dict[str, int]:
+        """How often each flag was raised; also those that never were."""
+        columns = self.studied.columns
+        raised = np.array([*(value is True for value in columns.values), False], dtype=np.bool_)[columns.value]
+        found = {}
+        for field in self.studied.study.protocol.fields:
+            if field.kind == "flag":
+                of = (columns.rater == self.at) & (columns.field == columns.fields.index(field.id)) & (columns.run == 1)
+                found[field.id] = int((of & raised).sum())
+        return found
+
+    def _longest(self) -> Longest | None:
+        field, code, length, of = longest_run(self.own, len(self.fields))
+        if not length:
+            return None
+        asked = self.fields[field]
+        return Longest(asked.id, categories_of(self.studied, asked)[code], length, of)
+
+    # -- beneath -----------------------------------------------------------------------------------------------
+
+    @property
+    def _between(self) -> str:
+        return f"{self.code} and {REST}"
+
+    @property
+    def _itself(self) -> str:
+        return f"{self.code} again"
+
+    def _agreement(self, name: str, one: Additive, own: Own) -> Agreement:
+        return self._maker(own).of(name, one)
+
+    def _maker(self, own: Own, field: str = ALL) -> Maker:
+        return Maker(self.studied, field, counted_of(own.unit, own.trace, len(own.code)), between=self._between)
+
+
+def within_one(one: Agreement) -> Agreement:
+    """A difference of shares, whose interval reaches no further than such a difference can."""
+    if one.low is None or one.high is None:
+        return one
+    return replace(one, low=max(-1.0, one.low), high=min(1.0, one.high))
+
+
+_NONE = (np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.int32))
+
+
+def _at(rows: npt.NDArray[np.intp], many: int) -> npt.NDArray[np.bool_]:
+    found = np.zeros(many, dtype=np.bool_)
+    found[rows] = True
+    return found
+
+
+def _stretches(values: npt.NDArray[np.float64], of: Any) -> tuple[Stretch, ...]:
+    """Values in a row in up to ten parts as large as one another, each by its middle or mean."""
+    parts = min(_STRETCHES, max(1, len(values) // _LEAST_IN_STRETCH))
+    found, at = [], 0
+    for part in np.array_split(values, parts):
+        if len(part):
+            found.append(Stretch(at + 1, at + len(part), float(of(part)), len(part)))
+        at += len(part)
+    return tuple(found)
