@@ -1,0 +1,209 @@
+"""What Adjudicate says: an item in the queue, the answers side by side, what is chosen so far; plain characters."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, cast
+
+from textual.content import Content
+
+from lab.adjudication import Adjudicated, Means, Move
+from lab.label import Missing
+from lab.labels import MISSING, Spot, target_of
+from lab.plain import plain
+from lab.protocol import Field, Protocol
+from lab.rounded import rounded
+from lab.study import Study, Unit
+from screens.adjudicate.chair import Case, Voice
+from screens.annotate.items import Item
+from screens.annotate.words import Way, place_words, value_words
+from screens.describe import one_line
+
+if TYPE_CHECKING:
+    from annotators.adjudication import Count, Dispute
+
+MUTED = "$foreground-muted"
+
+
+@dataclass
+class Draft:
+    """What was chosen for an item and is not settled yet; it stays while another item is looked at."""
+
+    value: Any = None
+    missing: Missing | None = None
+    means: Means = "adjudicator"
+    minutes: float | None = None
+    moves: dict[str, Move] = field(default_factory=dict)
+    """By the letter of who changed their mind."""
+    reason: str = ""
+
+    @property
+    def chosen(self) -> bool:
+        return self.value is not None or self.missing is not None
+
+
+def item_at(protocol: Protocol, unit: Unit, spot: Spot) -> Item:
+    """A place as a line of the sheet would be about it."""
+    asked = protocol.field(spot.field)
+    assert asked is not None
+    numbers = {target.id: number for number, target in enumerate(unit.targets, 1)}
+    return Item(spot, asked, target_of(unit, spot.target), numbers.get(spot.target, 0))
+
+
+def said_words(way: Way, item: Item, value: Any, missing: str | None) -> str:
+    """An answer, or the reason for none."""
+    return way.reason(cast(Missing, missing)) if missing in MISSING else value_words(way, item, value)
+
+
+# -- the queue ---------------------------------------------------------------------------------------------------
+
+
+def dispute_words(way: Way, unit: Unit, dispute: Dispute, width: int) -> Content:
+    """A line of the queue: its sign, the run, the item, how many said what or what is settled, how far it moves."""
+    item = item_at(way.protocol, unit, dispute.spot)
+    done = dispute.settled
+    sign, style = ("✓", "$text-success") if done is not None else ("≠", "$text-warning")
+    moved = rounded(dispute.moves, 3) if dispute.moves is not None else "-"
+    answers = settled_words(way, item, done.what) if done is not None else counts_words(way, item, dispute.counts)
+    columns = _columns(way.protocol, width)
+    first = "".join(
+        f"{one_line(words, size):<{size}}  "
+        for words, size in ((unit.id, columns[0]), (_called(way, item.field), columns[1]))
+        if size
+    )
+    room = width - 2 - len(first) - 8
+    right = min(Content(answers).cell_length, room * 3 // 5)
+    left = Content(one_line(way.title(item), 300)).truncate(max(1, room - right - 2), ellipsis=True, pad=True)
+    said = Content(answers).truncate(right, ellipsis=True, pad=True).plain
+    return Content.assemble((f"{sign} ", style), (first, MUTED), left, "  ", (said, "bold"), (f"{moved:>8}", MUTED))
+
+
+def _columns(protocol: Protocol, width: int) -> tuple[int, int]:
+    """The columns of the run's id, and of the question where there are several."""
+    wide = width >= 90
+    return (10 if wide else 6, (14 if wide else 9) if len(protocol.fields) > 1 else 0)
+
+
+def queue_heading(way: Way, width: int) -> Content:
+    """What stands above these columns."""
+    sizes = _columns(way.protocol, width)
+    first = "".join(f"{name:<{size}}  " for name, size in zip(("in", "question"), sizes, strict=True) if size)
+    return Content.styled(f"  {first}{'item':<{max(1, width - len(first) - 17)}}answers{'moves':>8}", MUTED)
+
+
+def counts_words(way: Way, item: Item, counts: tuple[Count, ...]) -> str:
+    """How many said what, the most frequent first."""
+    return ", ".join(f"{one.people} {said_words(way, item, one.value, one.reason)}" for one in counts)
+
+
+def settled_words(way: Way, item: Item, what: Adjudicated) -> str:
+    """What is settled, and how."""
+    return f"{said_words(way, item, what.value, what.reason_missing)} by {_MEANS[what.by_means]}"
+
+
+_MEANS: Mapping[Means, str] = {
+    "majority": "majority", "discussion": "discussion", "adjudicator": "the adjudicator",
+}  # fmt: skip
+
+
+def _called(way: Way, asked: Field) -> str:
+    return plain(way.protocol.said(way.locale, f"{asked.id}.says", asked.shown), lines=False)
+
+
+# -- one item ----------------------------------------------------------------------------------------------------
+
+
+def case_words(way: Way, case: Case) -> Content:
+    """The item in full and what is asked."""
+    item = item_at(way.protocol, case.unit, case.spot)
+    parts: list[tuple[str, str]] = []
+    if item.target is not None:
+        parts.append((plain(item.target.says or item.target.id), "bold"))
+        if item.target.detail:
+            parts.append((f"\n{plain(item.target.detail)}", ""))
+        parts.append(("\n", ""))
+    parts.append((way.ask(item), "$text-accent" if item.target is not None else "bold"))
+    return Content.assemble(*parts)
+
+
+def voice_words(way: Way, case: Case, voice: Voice, moved: Move | None, width: int) -> Content:
+    """One rater's answer in a line: a letter, the answer, its step, flags, how sure, whether there is a note."""
+    item = item_at(way.protocol, case.unit, case.spot)
+    said, label = voice.said, voice.said.label
+    words = [said_words(way, item, said.value, said.reason_missing)]
+    if label is not None and label.evidence and case.unit.runs:
+        words.append(place_words(way, case.unit, label.evidence))
+    words += [f"+{_flag(way, flag)}" for flag in voice.flags]
+    if label is not None and label.confidence is not None:
+        words.append(f"{round(label.confidence * 4) + 1}/5")
+    if label is not None and (label.note or label.cites):
+        words.append("✎")
+    if moved is not None:
+        words.append(f"→ {said_words(way, item, moved.now, None)}")
+    return Content.assemble((f"{voice.called:<3} ", MUTED), one_line(" ".join(words), max(8, width)))
+
+
+def _flag(way: Way, id: str) -> str:
+    found = way.protocol.field(id)
+    return way.flag(found) if found is not None else id
+
+
+def beside_words(way: Way, case: Case, voice: Voice | None, draft: Draft) -> Content:
+    """What the rater under the cursor noted; then how the item stands: what is chosen, or settled and why."""
+    parts: list[tuple[str, str]] = []
+    label = voice.said.label if voice is not None else None
+    if voice is not None and label is not None and label.note:
+        parts.append((f"{voice.called}: “{plain(label.note)}”\n", ""))
+    if voice is not None and label is not None and label.cites:
+        parts.append((f"{voice.called} points at the guide: {plain(label.cites)}\n", MUTED))
+    item = item_at(way.protocol, case.unit, case.spot)
+    if case.closed:
+        parts.append((f"{plain(case.closed, lines=False)}\n", "$text-warning"))
+    if case.settled is not None:
+        parts += _settled(way, case, item)
+    if draft.chosen or draft.moves or draft.minutes is not None:
+        parts += _chosen(way, item, draft)
+    return Content.assemble(*parts)
+
+
+def _settled(way: Way, case: Case, item: Item) -> list[tuple[str, str]]:
+    assert case.settled is not None
+    what = case.settled.what
+    minutes = f", {what.minutes:g} min" if what.minutes is not None else ""
+    parts = [("Settled: ", "$text-success"), (f"{settled_words(way, item, what)}{minutes}\n", "bold")]
+    parts.append((f"{plain(what.reason)}\n", ""))
+    return parts + _moved(way, item, {case.called(move.rater): move for move in what.moves})
+
+
+def _chosen(way: Way, item: Item, draft: Draft) -> list[tuple[str, str]]:
+    answer = said_words(way, item, draft.value, draft.missing) if draft.chosen else "nothing yet"
+    minutes = f", {draft.minutes:g} min" if draft.minutes is not None else ""
+    parts = [("Not settled yet: ", "$text-warning"), (f"{answer} by {_MEANS[draft.means]}{minutes}\n", "bold")]
+    parts += _moved(way, item, draft.moves)
+    if draft.reason:
+        parts.append((f"{plain(draft.reason)}\n", ""))
+    return parts
+
+
+def _moved(way: Way, item: Item, moves: Mapping[str, Move]) -> list[tuple[str, str]]:
+    found = []
+    for who, move in moves.items():
+        why = ", ".join(plain(part, lines=False) for part in (move.code, move.why) if part)
+        was = f"{_value(way, item, move.was)} → " if move.was is not None else "→ "
+        found.append((f"{who}: {was}{_value(way, item, move.now)}{f' ({why})' if why else ''}\n", MUTED))
+    return found
+
+
+def _value(way: Way, item: Item, value: Any) -> str:
+    return said_words(way, item, value, value if isinstance(value, str) and value in MISSING else None)
+
+
+# -- around it ---------------------------------------------------------------------------------------------------
+
+
+def title_words(study: Study, still: int, done: int, person: str) -> str:
+    """The line above: the study, how much is to be settled and is, and who sits here."""
+    return "   ".join(
+        (f"Adjudicate   {one_line(study.title or study.id, 40)}", f"{still:,} to settle", f"{done:,} settled", person)
+    )
