@@ -34,7 +34,7 @@ def estimate(one: Additive, how: How) -> Estimate:
     sums = _there(one.sums)
     without = _without(one.of, sums)
     error = _spread(without)
-    why = _none(value, one.most, len(sums), without)
+    why = _none(value, one.most, len(sums), without, how)
     if why:
         return Estimate(value, no_interval=why, standard_error=error)
     if how.interval == "bootstrap":
@@ -66,7 +66,7 @@ def _spread(without: Floats) -> float | None:
     return sqrt((n - 1) / n * float(((without - without.mean()) ** 2).sum()))
 
 
-def _none(value: float, most: float | None, traces: int, without: Floats) -> str:
+def _none(value: float, most: float | None, traces: int, without: Floats, how: How) -> str:
     """Why there is no interval; empty where there is one."""
     if traces < LEAST_TRACES:
         return FEW_TRACES
@@ -76,7 +76,7 @@ def _none(value: float, most: float | None, traces: int, without: Floats) -> str
         return "undefined without one of the runs"
     if float(np.ptp(without)) <= 1e-12 * max(1.0, abs(value)):
         return SAME_IN_ALL
-    if most is not None and (without >= most - 1e-12).any():
+    if how.interval == "jackknife-t" and most is not None and (without >= most - 1e-12).any():
         return "the largest it can be without one of the runs"
     return ""
 

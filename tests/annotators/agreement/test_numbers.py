@@ -69,7 +69,7 @@ def test_two_way_forms_are_over_places_that_all_rated(form: Icc) -> None:
 
 
 def test_one_way_forms_take_places_as_they_are_rated() -> None:
-    """Against sums of squares between and within places with 2 and 3 answers; one with a single answer is left out."""
+    """Against sums of squares between and within places with 2 and 3 answers; a single answer is left out."""
     rows: list[list[float | None]] = [
         [1.0, 2.0, None],
         [4.0, 5.0, 6.0],

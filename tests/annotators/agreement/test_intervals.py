@@ -1,0 +1,268 @@
+"""Intervals over traces: against leaving traces out by hand, and against drawing their labels anew."""
+
+from __future__ import annotations
+
+from math import exp, log, sqrt
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from annotators.agreement.additive import Additive, value_of
+from annotators.agreement.coefficients import cohen_kappa, fleiss_kappa, gwet_ac, percent
+from annotators.agreement.intervals import difference, draws, estimate, resampled
+from annotators.agreement.judging import judged
+from annotators.agreement.numbers import icc, mean, mse
+from annotators.agreement.ratings import Ratings
+from lab.agreement import How
+from tests.annotators.agreement.rated import drawn, drawn_numbers, ratings, value
+
+BOOTSTRAP = How("bootstrap", resamples=400, seed=11)
+
+
+def left_out(some: Ratings, trace: int) -> Ratings:
+    keep = some.trace != trace
+    return some._replace(
+        codes=some.codes[keep], trace=some.trace[keep],
+        places=tuple(one for one, stays in zip(some.places, keep, strict=True) if stays),
+    )  # fmt: skip
+
+
+def without_each(some: Ratings) -> list[float]:
+    return [value(fleiss_kappa(left_out(some, at))) for at in range(len(some.traces))]
+
+
+def test_the_jackknife_is_what_leaving_traces_out_by_hand_makes() -> None:
+    """Every step written out once more, from labels that are counted again for each trace that is left out."""
+    some = drawn(3, 80, 3, 3, 15, missing=0.1)
+    found = estimate(fleiss_kappa(some), How())
+    whole, without = value(fleiss_kappa(some)), np.array(without_each(some))
+    n = len(without)
+    assert found.value == whole
+    assert found.standard_error == pytest.approx(sqrt((n - 1) / n * ((without - without.mean()) ** 2).sum()))
+    logs = np.log(1 - without)
+    adds = (n - 1) * (logs.mean() - logs)
+    error = sqrt((adds**2).sum() / (n * (n - 1)))
+    skew = stats.skew(adds) / sqrt(n)
+    ends = []
+    for share in (0.975, 0.025):
+        t = stats.t.ppf(share, n - 1)
+        free = 3 / skew * (np.cbrt(1 + skew * (t - skew / 6)) - 1)
+        ends.append(1 - exp(log(1 - whole) - error * free))
+    assert (found.low, found.high) == pytest.approx((min(ends), max(ends)), abs=1e-9)
+    assert found.low is not None
+    assert found.high is not None
+    assert found.low < whole < found.high
+
+
+def test_without_skewness_it_is_the_plain_jackknife_t() -> None:
+    """Two raters who agree in half of each trace and a little more or less, as often the one as the other."""
+    shares = [0.4, 0.6] * 10
+    one = mean(np.repeat(shares, 5), np.repeat(np.arange(20), 5).astype(np.int32), 20, "score", None)
+    found = estimate(one, How())
+    half = stats.t.ppf(0.975, 19) * np.std(shares, ddof=1) / sqrt(20)
+    assert (found.low, found.high) == pytest.approx((0.5 - half, 0.5 + half))
+    assert found.standard_error == pytest.approx(np.std(shares, ddof=1) / sqrt(20))
+
+
+def test_a_higher_level_is_wider_and_nothing_leaves_its_bounds() -> None:
+    some = drawn(5, 30, 2, 2, 6)
+    widths = []
+    for level in (0.5, 0.9, 0.95, 0.999):
+        found = estimate(cohen_kappa(some), How(level=level))
+        assert found.low is not None
+        assert found.high is not None
+        assert -1 <= found.low < found.high <= 1
+        widths.append(found.high - found.low)
+    assert widths == sorted(widths)
+    wide = estimate(percent(some), How(level=0.999999))
+    assert wide.low == 0.0
+
+
+@pytest.mark.parametrize("how", [How(), BOOTSTRAP])
+def test_the_same_answers_and_seed_make_the_same_bits(how: How) -> None:
+    some = drawn(8, 60, 3, 3, 12)
+    assert estimate(gwet_ac(some), how) == estimate(gwet_ac(some), how)
+
+
+def test_another_seed_draws_otherwise() -> None:
+    some = drawn(8, 60, 3, 3, 12)
+    assert estimate(gwet_ac(some), BOOTSTRAP) != estimate(gwet_ac(some), How("bootstrap", resamples=400, seed=12))
+
+
+def test_draws_are_what_the_raw_stream_says() -> None:
+    """PCG64's own numbers for the seed 11, so that no version of numpy draws others; each row draws as many traces."""
+    found = draws(np.random.PCG64(11), 50, 7)
+    raw = [int(one) for one in np.random.PCG64(11).random_raw(350)]
+    assert raw[:2] == [2371701625988369486, 9210050950101564007]
+    at = [((one >> 11) * 7) >> 53 for one in raw]
+    assert found.shape == (50, 7)
+    assert (found.sum(axis=1) == 7).all()
+    for row in range(50):
+        assert found[row].tolist() == np.bincount(at[row * 7 : row * 7 + 7], minlength=7).tolist()
+
+
+def test_the_bootstrap_is_what_drawing_labels_anew_makes() -> None:
+    """The same draws, but labels themselves are written down as often as their trace was drawn."""
+    some = drawn(9, 60, 3, 3, 12, missing=0.1)
+    one = fleiss_kappa(some)
+    drawn_values = resampled(one, one.sums, BOOTSTRAP)
+    weights = draws(np.random.PCG64(BOOTSTRAP.seed), BOOTSTRAP.resamples, 12)
+    assert len(drawn_values) == 400
+    for at in range(0, 400, 8):
+        rows = np.repeat(np.arange(len(some.codes)), weights[at].astype(int)[some.trace])
+        again = some._replace(
+            codes=some.codes[rows], trace=some.trace[rows], places=tuple(some.places[row] for row in rows)
+        )
+        assert drawn_values[at] == pytest.approx(value(fleiss_kappa(again)), abs=1e-12)
+
+
+def test_chunks_draw_what_one_piece_draws(monkeypatch: pytest.MonkeyPatch) -> None:
+    one = fleiss_kappa(drawn(9, 60, 3, 3, 12))
+    whole = resampled(one, one.sums, BOOTSTRAP)
+    without = estimate(one, How())
+    monkeypatch.setattr("annotators.agreement.intervals._CELLS", 50)
+    assert resampled(one, one.sums, BOOTSTRAP).tolist() == pytest.approx(whole.tolist(), abs=1e-15)
+    assert estimate(one, How()) == without
+
+
+def test_the_bootstraps_interval_is_bca_as_scipy_has_it() -> None:
+    """scipy's BCa over the same 400 resamples of traces, given as their means."""
+    values = np.random.default_rng(2).exponential(1, 30)
+    one = mean(values, np.arange(30, dtype=np.int32), 30, "score", None)
+    how = How("bootstrap", resamples=4000, seed=1)
+    found = estimate(one, how)
+    theirs = stats.bootstrap((values,), np.mean, n_resamples=20_000, method="BCa", rng=np.random.default_rng(4))
+    assert found.low == pytest.approx(theirs.confidence_interval.low, abs=0.03)
+    assert found.high == pytest.approx(theirs.confidence_interval.high, abs=0.03)
+    plain = np.quantile(resampled(one, one.sums, how), [0.025, 0.975])
+    assert found.low is not None
+    assert found.high is not None
+    assert found.low > plain[0]
+    assert found.high > plain[1]
+
+
+@pytest.mark.parametrize("how", [How(), BOOTSTRAP])
+def test_no_interval_says_why(how: How) -> None:
+    few = estimate(percent(ratings([[1, 1], [0, 1], [1, 1], [0, 0]], trace=[0, 0, 1, 1])), how)
+    assert (few.value, few.low, few.high, few.no_interval) == (0.75, None, None, "too few runs")
+    best = estimate(fleiss_kappa(ratings([[1, 1], [0, 0], [1, 1], [0, 0]])), how)
+    assert (best.value, best.low, best.no_interval) == (1.0, None, "it is the largest it can be")
+    even = estimate(percent(ratings([[1, 1], [0, 1]] * 4, trace=[0, 0, 1, 1, 2, 2, 3, 3])), how)
+    assert (even.value, even.low, even.no_interval) == (0.5, None, "no run differs from the rest")
+    lone = estimate(fleiss_kappa(ratings([[1, 1], [1, 1], [1, 1], [0, 1]])), how)
+    assert lone.value == pytest.approx(-1 / 7)
+    assert (lone.low, lone.no_interval) == (None, "undefined without one of the runs")
+
+
+def test_where_one_run_alone_differs_only_resamples_have_an_interval() -> None:
+    """Without it nothing is left to take the log of."""
+    one = percent(ratings([[1, 1], [0, 0], [1, 1], [0, 0], [0, 1]] * 2, trace=[0, 1, 2, 3, 4] * 2))
+    alone = estimate(one, How())
+    assert (alone.value, alone.low, alone.no_interval) == (0.8, None, "the largest it can be without one of the runs")
+    found = estimate(one, BOOTSTRAP)
+    assert found.low is not None
+    assert found.low < 0.8
+
+
+SOME = [[1, 1]] * 6 + [[0, 0], [0, 1], [0, 0]]
+
+
+def test_a_resample_that_is_undefined_leaves_no_interval() -> None:
+    found = estimate(fleiss_kappa(ratings(SOME)), How("bootstrap", resamples=1000, seed=1))
+    assert found.low is None
+    assert found.no_interval.endswith(" of 1,000 resamples")
+    assert found.no_interval.startswith("undefined in ")
+    assert estimate(fleiss_kappa(ratings([*SOME, [1, 0]])), How()).low is not None
+
+
+def test_what_has_no_value_has_no_interval() -> None:
+    found = estimate(fleiss_kappa(ratings([[1, 1], [1, 1]])), How())
+    assert found.value is None
+    assert found.undefined == "one category"
+    assert found.low is found.high is found.standard_error is None
+    assert found.no_interval == ""
+
+
+def test_traces_that_add_nothing_are_not_counted() -> None:
+    some = drawn(4, 40, 3, 3, 8)
+    more = some._replace(traces=(*some.traces, "empty", "bare"))
+    assert estimate(fleiss_kappa(more), How()) == estimate(fleiss_kappa(some), How())
+    assert estimate(fleiss_kappa(more), BOOTSTRAP) == estimate(fleiss_kappa(some), BOOTSTRAP)
+    two = ratings([[1, 1], [0, 1], [1, 1], [0, 0]], trace=[0, 0, 5, 5])
+    assert estimate(percent(two), How()).no_interval == "too few runs"
+
+
+def test_what_goes_together_within_traces_widens_the_interval() -> None:
+    """Every trace told four times over says nothing new; as if places were independent it would seem to."""
+    some = drawn(6, 40, 3, 3, 40)
+    fourfold = some._replace(
+        codes=np.repeat(some.codes, 4, axis=0), trace=np.repeat(some.trace, 4),
+        places=tuple(one for one in some.places for _ in range(4)),
+    )  # fmt: skip
+    nodes = np.arange(160, dtype=np.int32)
+    loose = fourfold._replace(trace=nodes, traces=tuple(map(str, nodes)))
+    error, same, less = (estimate(percent(one), How()).standard_error for one in (some, fourfold, loose))
+    assert error is not None
+    assert less is not None
+    assert same == pytest.approx(error)
+    assert less == pytest.approx(error / 2, rel=0.02)
+
+
+def test_numbers_without_a_bound_are_in_their_own_unit() -> None:
+    found = estimate(mse(drawn_numbers(1, 40, 2, 10)), How())
+    assert found.low is not None
+    assert found.high is not None
+    assert found.value is not None
+    assert 0 <= found.low < found.value < found.high
+    one = estimate(icc(drawn_numbers(1, 40, 3, 10), "A,1"), How())
+    assert one.high is not None
+    assert one.high < 1
+
+
+def pair(seed: int) -> tuple[Additive, Additive, Ratings]:
+    """Truth and two judges of whom the second is the first, but for a few."""
+    some = drawn(seed, 90, 2, 2, 30, agree=0.7)
+    dice = np.random.default_rng(seed)
+    other = np.where(dice.random(90) < 0.1, 1 - some.codes[:, 1], some.codes[:, 1]).astype(np.int16)
+    second = some._replace(codes=np.column_stack((some.codes[:, 0], other)))
+    return judged(some, "accuracy", "c1"), judged(second, "accuracy", "c1"), second
+
+
+@pytest.mark.parametrize("how", [How(), How("bootstrap", resamples=1000, seed=3)])
+def test_a_difference_is_paired_over_traces(how: How) -> None:
+    one, other, _ = pair(2)
+    found = difference(one, other, how)
+    assert found.value == pytest.approx(value(one) - value(other))
+    assert found.low is not None
+    assert found.high is not None
+    back = difference(other, one, how)
+    assert back.value == pytest.approx(-found.value)  # type: ignore[operator]
+    assert back.low == pytest.approx(-found.high, abs=0.01)
+    alone = [estimate(each, how) for each in (one, other)]
+    wide = sqrt(sum(((each.high or 0.0) - (each.low or 0.0)) ** 2 for each in alone))
+    assert found.high - found.low < 0.8 * wide
+    without = one.of(one.sums.sum(axis=0) - one.sums) - other.of(other.sums.sum(axis=0) - other.sums)
+    n = len(without)
+    assert found.standard_error == pytest.approx(sqrt((n - 1) / n * ((without - without.mean()) ** 2).sum()))
+
+
+def test_a_difference_that_cannot_be_says_why() -> None:
+    one, _, some = pair(2)
+    none = judged(some, "precision", "never")
+    assert difference(one, none, How()).undefined == "the judge never said never"
+    assert difference(none, one, How()).value is None
+    assert difference(one, one, How()).no_interval == "no run differs from the rest"
+    assert difference(one, one, How()).value == 0.0
+    with pytest.raises(ValueError, match="not over the same traces"):
+        difference(one, judged(drawn(1, 20, 2, 2, 5), "accuracy", "c1"), How())
+
+
+def test_a_difference_counts_traces_of_either() -> None:
+    """A trace that only one of the two has adds to the difference too."""
+    half = ratings([[1, 1], [0, 1], [1, 1], [0, 0], [1, None], [0, None]], trace=[0, 0, 1, 2, 3, 4])
+    whole = ratings([[1, 1], [0, 1], [1, 0], [0, 0], [1, 1], [0, 1]], trace=[0, 0, 1, 2, 3, 4])
+    found = difference(percent(half), percent(whole), How())
+    assert found.value == pytest.approx(0.75 - 0.5)
+    assert found.low is not None
+    assert value_of(percent(half)) == 0.75
