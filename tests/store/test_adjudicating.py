@@ -1,0 +1,237 @@
+"""What is settled: who may, when, what must be so; the newest stands, originals stay, no rater's file has it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lab.adjudication import Adjudicated, Move
+from lab.errors import LabError
+from lab.label import Act, Label
+from lab.labels import Spot
+from lab.protocol import Field, Protocol
+from lab.stamp import now, uuid7
+from lab.study import Gold, Study, Unit
+from lab.task import Actor
+from store import adjudicating
+from store.adjudicating import Ruling
+from store.kits import make_kit
+from store.store import Store
+from store.taking import take_kit
+from tests.studies import NODES, R1, R2, STATE, frozen, label, unit
+
+R3, D1 = Actor("human", "R3"), Actor("human", "D1")
+OPEN = Spot("open", "state")
+FLAG = Field("partial", "Partly?", "flag", required=False)
+FLAGGED = Protocol("flagged", "Nodes", "run", (STATE, FLAG), targets="tdg nodes")
+
+
+def said(store: Store, plan: Study, of: Unit, by: Actor, value: Any, target: str = "open", **more: Any) -> Label:
+    one = label(plan, of, target, "state", value, rater=by, **more)
+    store.record_label(plan, of, one)
+    return one
+
+
+def handed(store: Store, plan: Study, of: Unit, *people: Actor) -> None:
+    for by in people:
+        store.record_act(Act(uuid7(), plan.id, plan.version, by, "commit", now(), of.id))
+
+
+@pytest.fixture
+def u1() -> Unit:
+    return unit("u1")
+
+
+@pytest.fixture
+def plan(store: Store, u1: Unit) -> Study:
+    """Three people, two of whom say completed; all handed in."""
+    plan = frozen(store, [u1, unit("u2")], raters=("R1", "R2", "R3"))
+    for by, value in ((R1, "completed"), (R2, "completed"), (R3, "not_completed")):
+        said(store, plan, u1, by, value)
+    handed(store, plan, u1, R1, R2, R3)
+    return plan
+
+
+def what(**told: Any) -> Adjudicated:
+    given: dict[str, Any] = {"by_means": "adjudicator", "value": "completed", "reason": "Step 2 shows it.", **told}
+    return Adjudicated(given.pop("target", "open"), given.pop("field", "state"), **given)
+
+
+def refused(store: Store, plan: Study, u1: Unit, one: Adjudicated, by: Actor = D1) -> str:
+    before = list(store.acts(plan))
+    with pytest.raises(LabError) as caught:
+        store.settle(plan, u1, one, by)
+    assert store.acts(plan) == before
+    return caught.value.sentence
+
+
+def test_what_is_settled_stands_and_originals_stay(store: Store, plan: Study, u1: Unit) -> None:
+    before = list(store.labels(plan))
+    store.settle(plan, u1, what(value="not_completed"), D1)
+    store.settle(plan, u1, what(), Actor("human", "D2"))
+    standing = store.settled(plan)
+    assert list(standing) == [("u1", OPEN)]
+    assert (standing["u1", OPEN].what.value, standing["u1", OPEN].by.id) == ("completed", "D2")
+    assert list(store.labels(plan)) == before
+    assert [act.detail["value"] for act in store.acts(plan) if act.act == "adjudicated"] == [
+        "not_completed", "completed",
+    ]  # fmt: skip
+
+
+def test_what_was_settled_may_be_left_unsettled_again(store: Store, plan: Study, u1: Unit) -> None:
+    assert "nothing to withdraw" in refused(store, plan, u1, what(value=None, withdrawn=True))
+    store.settle(plan, u1, what(), D1)
+    store.settle(plan, u1, what(value=None, withdrawn=True, reason="It was another run."), D1)
+    assert store.settled(plan) == {}
+    store.settle(plan, u1, what(), D1)
+    assert set(store.settled(plan)) == {("u1", OPEN)}
+
+
+def test_who_rated_the_unit_settles_nothing_in_it(store: Store, plan: Study, u1: Unit) -> None:
+    assert "R1 rated it; who settles it is somebody else." in refused(store, plan, u1, what(), R1)
+    assert "R1 rated it" in refused(store, plan, u1, what(target="pay"), R1)
+    store.record_act(Act(uuid7(), plan.id, 1, D1, "locked", now()))
+    assert "R1 rated it" in refused(store, plan, u1, what(), R1)
+    store.settle(plan, u1, what(), D1)
+
+
+def test_nothing_is_settled_before_all_have_handed_in(store: Store, u1: Unit) -> None:
+    plan = frozen(store, [u1], raters=("R1", "R2", "R3"))
+    said(store, plan, u1, R1, "completed")
+    said(store, plan, u1, R2, "not_completed")
+    handed(store, plan, u1, R1, R2)
+    assert "1 of its raters has not handed it in yet" in refused(store, plan, u1, what())
+    assert "it is dealt to R3, who is to rate it and has not." in refused(store, plan, u1, what(), R3)
+    store.record_act(Act(uuid7(), plan.id, 1, R3, "left", now(), detail={"for": "R4", "by": "D1"}))
+    store.settle(plan, u1, what(), D1)
+
+
+def test_a_locked_study_waits_for_nobody(store: Store, u1: Unit) -> None:
+    plan = frozen(store, [u1], raters=("R1", "R2"))
+    said(store, plan, u1, R1, "completed")
+    store.record_act(Act(uuid7(), plan.id, 1, D1, "locked", now()))
+    store.settle(plan, u1, what(), D1)
+    store.settle(plan, u1, what(), R2)  # who never rated it
+
+
+@pytest.mark.parametrize(
+    ("told", "words"),
+    [
+        ({"reason": " "}, "field reason: is empty"),
+        ({"value": "perhaps"}, "'perhaps' is none of completed, not_completed"),
+        ({"value": None}, "None is none of"),
+        ({"reason_missing": "cannot_judge"}, "has a value and a reason for having none"),
+        ({"target": "nowhere"}, "is not asked there (targets: open, pay"),
+        ({"field": "nothing"}, "is not asked there"),
+        ({"minutes": -1.0, "by_means": "discussion"}, "field minutes: -1"),
+        ({"minutes": 3.0}, "only a discussion has moves and minutes"),
+        ({"moves": (Move("R3", "not_completed", "completed"),)}, "only a discussion has moves and minutes"),
+        ({"by_means": "majority", "value": "not_completed"}, "is not what most of its raters say: it is 'completed'"),
+        ({"by_means": "majority", "target": "pay"}, "there is none"),
+        ({"by_means": "discussion", "moves": (Move("R9", None, "completed"),)}, "somebody who did not rate it"),
+        ({"by_means": "discussion", "moves": (Move("R3", "completed", "completed"),)}, "is not what that rater said"),
+        ({"by_means": "discussion", "moves": (Move("R3", None, "maybe"),)}, "'maybe' is none of"),
+        ({"by_means": "discussion", "moves": (Move("R3", None, "completed"),) * 2}, "a rater moves once"),
+    ],
+)
+def test_what_is_told_must_be_so(store: Store, plan: Study, u1: Unit, told: dict[str, Any], words: str) -> None:
+    assert words in refused(store, plan, u1, what(**told))
+
+
+def test_majority_discussion_and_no_answer_at_all(store: Store, plan: Study, u1: Unit) -> None:
+    store.settle(plan, u1, what(by_means="majority"), D1)
+    moves = (Move("R3", "not_completed", "completed", "oversight", "missed step 3"),)
+    store.settle(plan, u1, what(by_means="discussion", minutes=4.5, moves=moves), D1)
+    assert store.settled(plan)["u1", OPEN].what.moves == moves
+    store.settle(plan, u1, what(value=None, reason_missing="cannot_judge"), D1)
+    assert store.settled(plan)["u1", OPEN].what.reason_missing == "cannot_judge"
+
+
+def test_half_is_no_majority_and_judges_have_no_vote(store: Store, u1: Unit) -> None:
+    plan = frozen(store, [u1], raters=("R1", "R2"))
+    said(store, plan, u1, R1, "completed")
+    said(store, plan, u1, R2, "not_completed")
+    said(store, plan, u1, Actor("model", "m"), "completed", config_sha="x")
+    handed(store, plan, u1, R1, R2)
+    assert "there is none" in refused(store, plan, u1, what(by_means="majority"))
+
+
+def test_what_is_not_handed_in_is_nobodys_word(store: Store, u1: Unit) -> None:
+    plan = frozen(store, [u1], raters=("R1", "R2", "R3"))
+    for by, value in ((R1, "completed"), (R2, "completed"), (R3, "not_completed")):
+        said(store, plan, u1, by, value)
+    handed(store, plan, u1, R1, R3)
+    store.record_act(Act(uuid7(), plan.id, 1, D1, "locked", now()))
+    assert [one.rater.id for one in store.said_of(plan, "u1", OPEN)] == ["R1", "R3"]
+    assert "there is none" in refused(store, plan, u1, what(by_means="majority"))
+
+
+def test_a_flag_that_nobody_touched_is_down(store: Store, u1: Unit) -> None:
+    plan = frozen(store, [u1], FLAGGED, raters=("R1", "R2", "R3"))
+    for by in (R1, R2, R3):
+        said(store, plan, u1, by, "completed")
+    store.record_label(plan, u1, label(plan, u1, "open", "partial", True, rater=R3))
+    handed(store, plan, u1, R1, R2, R3)
+    assert [one.value for one in store.said_of(plan, "u1", Spot("open", "partial"))] == [False, False, True]
+    store.settle(plan, u1, what(field="partial", value=False, by_means="majority"), D1)
+
+
+def test_what_a_rule_answered_is_settled_by_nobody(store: Store) -> None:
+    ruled = unit("u1", mechanical=(Gold("open", "state", "completed", "The clock says so."),))
+    plan = frozen(store, [ruled])
+    store.record_act(Act(uuid7(), plan.id, 1, D1, "locked", now()))
+    assert "was answered by a rule" in refused(store, plan, ruled, what())
+
+
+def test_several_are_kept_all_or_none(store: Store, plan: Study, u1: Unit) -> None:
+    two = [Ruling(u1, what()), Ruling(u1, what(target="pay", value="perhaps"))]
+    with pytest.raises(LabError, match="perhaps"):
+        store.settle_each(plan, two, D1)
+    assert store.settled(plan) == {}
+    kept = store.settle_each(plan, [two[0], Ruling(u1, what(target="pay"))], D1)
+    assert [one.what.target for one in kept] == ["open", "pay"]
+    assert len(store.settled(plan)) == 2
+
+
+def test_a_clock_that_was_set_back_changes_nothing(
+    store: Store, plan: Study, u1: Unit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store.settle(plan, u1, what(value="not_completed"), D1)
+    monkeypatch.setattr(adjudicating, "now", lambda: "2020-01-01T00:00:00.000000+00:00")
+    kept = store.settle(plan, u1, what(), D1)
+    assert kept.at > "2026"
+    assert store.settled(plan)["u1", OPEN].what.value == "completed"
+
+
+def test_who_withdrew_settles_nothing(store: Store, plan: Study, u1: Unit) -> None:
+    from store.withdrawing import withdraw
+
+    store.settle(plan, u1, what(), D1)
+    withdraw(store, "D1", R1)
+    assert store.settled(plan) == {}
+    assert "D1 has withdrawn" in refused(store, plan, u1, what())
+
+
+def test_no_kit_carries_it_and_none_brings_it(store: Store, plan: Study, u1: Unit, tmp_path: Path) -> None:
+    store.settle(plan, u1, what(reason="Zwhysettled", by_means="majority"), D1)
+    store.record_act(Act(uuid7(), plan.id, 1, R1, "adjudicated", now(), "u1", detail={}))
+    make_kit(store, plan, "R1", tmp_path / "R1.db")
+    assert b"Zwhysettled" not in (tmp_path / "R1.db").read_bytes()
+    with Store.open(tmp_path / "R1.db") as kit:
+        assert [act.act for act in kit.acts(plan)] == ["commit"]
+        with pytest.raises(LabError, match="is a kit of R1"):
+            kit.settle(kit.study(plan.id), kit.unit(plan, "u2"), what(), D1)
+        kit.record_act(Act(uuid7(), plan.id, 1, R1, "adjudicated", now(), "u1", detail={}))
+    with pytest.raises(LabError, match="holds an act that is no rater's: adjudicated"):
+        take_kit(store, tmp_path / "R1.db")
+
+
+def test_it_is_there_after_the_file_was_closed(tmp_path: Path, u1: Unit) -> None:
+    with Store.open(tmp_path / "one.db") as store:
+        plan = frozen(store, [u1], NODES)
+        store.record_act(Act(uuid7(), plan.id, 1, D1, "locked", now()))
+        store.settle(plan, u1, what(), D1)
+    with Store.open(tmp_path / "one.db", readonly=True) as again:
+        assert again.settled(plan)["u1", OPEN].what.reason == "Step 2 shows it."
