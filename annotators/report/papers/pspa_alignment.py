@@ -98,7 +98,7 @@ def _agree(studied: Studied, people: dict[Derived, Ratings]) -> Table:
                 )
             )
     rows.append(("paper: overall", _FLEISS, "almost perfect", "", "", "", ""))
-    head = ("Items", "Fleiss' κ", "In words", "Pairs agree", "All agree", "AC1", "Items rated by two or more")
+    head = ("Type", "Fleiss' κ", "In words", "Pairs agree", "All agree", "AC1", "Items")
     notes = (_DERIVED, "The paper does not say how many items there were, nor whether ways that were not taken count.")
     return Table("pspa-e3-agreement", "Agreement between people", head, tuple(rows), SOURCE, (*notes, *_few(studied)))
 
@@ -149,7 +149,7 @@ def _seven(studied: Studied, truth: Ratings, rater: int, stage: Derived, id: str
             rows.append((f"{type}, {which}", *map(Number, found), Number(ac1), items))
     rows += [(f"paper: {type.lower()}", *_PAPER[kind], "", "") for kind, type in _TYPES]
     title = f"{judge} against most people, {dict(_STAGES)[stage]}"
-    head = ("Items", *(title for _, title in _WHATS), "AC1", "Items rated by both")
+    head = ("Type", *(title for _, title in _WHATS), "AC1", "Items")
     notes = (f"Of {len(runs.raters)} run{'' if len(runs.raters) == 1 else 's'} of the judge.", *_few(studied))
     return Table(f"pspa-e3-table-7-{id}", title, head, tuple(rows), "PSPA-Bench Table 7", notes)
 

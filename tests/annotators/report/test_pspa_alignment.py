@@ -87,7 +87,7 @@ def test_people_agree_as_by_hand_before_and_after_derivation(store: Store, study
     assert found["Fleiss' κ"] == pytest.approx((observed - chance) / (1 - chance))
     gwet = 2 * completed * (1 - completed)
     assert found["AC1"] == pytest.approx((observed - gwet) / (1 - gwet))
-    assert found["Items rated by two or more"] == 12
+    assert found["Items"] == 12
     # The menu is on no one's path but R2's in u2, and R2's `pick` there is not completed after all.
     after = row(told(store), "pspa-e3-agreement", "Flexible, after derivation")
     assert after["Pairs agree"] == pytest.approx((1 / 3 + 1 / 3 + 1) / 3)
@@ -109,7 +109,7 @@ def test_table_7_is_of_run_1_and_of_what_most_runs_say(store: Store, study: Stud
     assert first["F1"] == pytest.approx(10 / 12)
     chance = 5 / 12 * 7 / 12 + 7 / 12 * 5 / 12
     assert first["κ"] == pytest.approx((10 / 12 - chance) / (1 - chance))
-    assert first["Items rated by both"] == 12
+    assert first["Items"] == 12
     most = row(found, "pspa-e3-table-7-1-before", "Overall, most of 3 runs")
     assert most["Acc."] == pytest.approx(11 / 12)
     assert row(found, "pspa-e3-table-7-1-before", "Fixed, run 1")["Acc."] == pytest.approx(8 / 9)

@@ -133,7 +133,8 @@ def test_apr_and_tcr_come_from_a_study_of_graphs_beside_it_and_success_from_the_
     assert (picture.sorted, picture.band) == (True, 0.05)
     assert {point.series for point in picture.points} == {"APR", "TCR by nodes", "Success Signal", "judge"}
     at_u3 = [point for point in picture.points if point.says == "u3" and point.series == "APR"]
-    assert [(point.x, point.y) for point in at_u3] == [(pytest.approx(0.65), 0.5)]
+    assert [point.x for point in at_u3] == pytest.approx([0.65])
+    assert [point.y for point in at_u3] == [0.5]
 
 
 def test_tcr_is_against_a_demonstration_of_the_task(store: Store, study: Study) -> None:
