@@ -52,6 +52,7 @@ def gathered(
             runs=_once(lambda: _ended(store)),
             reviewed=lambda run: _reviewed(store, run),
             designed=lambda subject: _designed(store, subject),
+            costs=lru_cache(maxsize=1)(lambda: store.costs(study)),
         ),
     )
 

@@ -23,7 +23,8 @@ class Label(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
     undo left nothing. `run` tells repeated ratings by the same rater apart. `evidence` is a place in a run (`ID@7`,
     steps from 1), `region` pixels (left, top, right, bottom) there. An undo restores what stood before the label that
     it `undoes`. Times are UTC, `first_key_at` None for paste or composition; `idle_ms` is the time away while it was
-    open. `source` says how it came: keys, a file's name, a rule; `config_sha` is a model's prompt and parameters.
+    open. `source` says how it came: keys, a file's name, a rule; `config_sha` is a model's prompt and parameters,
+    `cost` what its answer cost in US dollars (of several given at once, the first has it all).
     It `supersedes` what stood there, and where that was a clash, `also` the other last words.
     """
 
@@ -54,6 +55,7 @@ class Label(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
     source: str = ""
     supersedes: str | None = None
     also: tuple[str, ...] = ()
+    cost: float | None = None
     v: int = VERSION
 
     @property

@@ -99,6 +99,8 @@ def check_value(what: str, field: Field, target: Target | None, label: Label) ->
         return
     if label.confidence is not None and not 0 <= label.confidence <= 1:
         raise LabError(what, f"field confidence: {label.confidence:g} is not from 0 to 1")
+    if label.cost is not None and not 0 <= label.cost < float("inf"):
+        raise LabError(what, f"field cost: {label.cost:g} is no sum of dollars")
     value = label.value
     match field.kind:
         case "nominal" | "ordinal":

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from lab.study import Study
+from lab.wire import unescape_surrogates
 from store.connect import told
 from store.studies import key_of
 
@@ -55,6 +56,18 @@ class Heads:
 
         with self._one_moment() as db:
             return standing(db, study)
+
+    def costs(self, study: Study) -> dict[tuple[str, str, str, int], float]:
+        """What the standing answers of models and scripts cost in US dollars, by unit, rater (kind, id) and run."""
+        sql = """SELECT unit, kind, rater, run, json_extract(body, '$.cost') FROM label
+            WHERE study = ?1 AND version = ?2 AND kind != 'human' AND json_extract(body, '$.cost') IS NOT NULL
+            AND id NOT IN (SELECT supersedes FROM label
+                WHERE study = ?1 AND version = ?2 AND kind != 'human' AND supersedes IS NOT NULL) ORDER BY n"""
+        found: dict[tuple[str, str, str, int], float] = {}
+        for unit, kind, rater, run, cost in self._rows_in("label", sql, *key_of(study)):
+            key = (unescape_surrogates(unit), kind, unescape_surrogates(rater), run)
+            found[key] = found.get(key, 0.0) + cost
+        return found
 
     def newest(self) -> Newest:
         """How far this file goes now; nothing is counted but what was erased."""

@@ -34,7 +34,7 @@ from store.store import Store
 CSV_COLUMNS = (
     "study", "version", "unit", "target", "field", "rater", "kind", "run", "value", "missing", "step", "evidence",
     "region", "confidence", "note", "cites", "act", "current", "clash", "handed_in", "shown_at", "first_key_at", "at",
-    "idle_ms", "guide_sha", "protocol_sha", "config_sha", "source", "id", "supersedes",
+    "idle_ms", "guide_sha", "protocol_sha", "config_sha", "source", "cost", "id", "supersedes",
 )  # fmt: skip
 """The columns of `labels --csv`, as the fields of `LabelLine` are named; `value` and `region` are JSON but for texts,
 numbers, true and false."""
@@ -68,7 +68,7 @@ def label_lines(study: Study, rows: list[Label], acts: Iterable[Act], *, history
                 label.region, label.confidence, label.note, label.cites, label.act, label.undoes, label.supersedes,
                 label.also, label.id in standing, key_of(label) in clashing,
                 (label.rater.id, label.unit, label.run) in handed, label.shown_at, label.first_key_at, label.at,
-                label.idle_ms, label.guide_sha, label.protocol_sha, label.config_sha, label.source,
+                label.idle_ms, label.guide_sha, label.protocol_sha, label.config_sha, label.source, label.cost,
             )  # fmt: skip
 
 

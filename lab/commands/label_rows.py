@@ -26,6 +26,7 @@ class Answer(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
     """What is said at one place: a `value`, or the reason why it is `missing`.
 
     `step` (from 1) is the evidence in the unit's own run, `evidence` a place as RUN@STEP, `region` pixels there.
+    `cost` is what a model's answer cost in US dollars.
     """
 
     value: Any = None
@@ -36,6 +37,7 @@ class Answer(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
     confidence: float | None = None
     note: str = ""
     cites: str = ""
+    cost: float | None = None
     field: str = ""
 
 
@@ -45,7 +47,8 @@ class LabelRow(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_def
     `unit` is a unit's id or its beginning, or a run's. `target` and `field` are left out where there is one alone.
     `values` holds several answers, by target, or by field where there are no targets. `commit` hands the unit in after
     what the row says, `reopen` takes it back before, `undo` takes the newest answer back. `run` tells repeated ratings
-    apart. `id` is the row's own, any word: a second time it is passed over, whatever was said since.
+    apart. `id` is the row's own, any word: a second time it is passed over, whatever was said since. `cost` is what a
+    model's answers of this row cost together, in US dollars.
 
     What else `hitlab labels` prints of a label may stay in the row; of it `rater`, `kind`, `study`, `version`,
     `protocol_sha` and `config_sha` must fit, and rows of a `clash` are refused, since only its rater can settle it.
@@ -63,6 +66,7 @@ class LabelRow(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_def
     confidence: float | None = None
     note: str = ""
     cites: str = ""
+    cost: float | None = None
     run: int | None = None
     commit: bool = False
     undo: bool = False
@@ -176,7 +180,15 @@ def answers(row: LabelRow, protocol: Protocol, unit: Unit, where: str) -> list[S
     if row.undo or not _says(row):
         return []
     shared = Answer(
-        row.value, row.missing, row.step, row.evidence or "", row.region, row.confidence, row.note, row.cites
+        row.value,
+        row.missing,
+        row.step,
+        row.evidence or "",
+        row.region,
+        row.confidence,
+        row.note,
+        row.cites,
+        row.cost,
     )
     if row.values is None:
         return [Said(row.target, field_at(protocol, unit, row.target, row.field, where).id, shared)]
@@ -185,6 +197,7 @@ def answers(row: LabelRow, protocol: Protocol, unit: Unit, where: str) -> list[S
     for key, value in row.values.items():
         at = f"{where}, values.{key}"
         answer = _answer(value, shared, at)
+        shared = msgspec.structs.replace(shared, cost=None)  # the first bears what all of a row cost
         if key in known:
             target, field = key, answer.field or row.field
         else:

@@ -205,6 +205,7 @@ class Taking:
             "confidence": answer.confidence,
             "note": answer.note,
             "cites": answer.cites,
+            "cost": answer.cost,
         }
 
     # -- handing in ----------------------------------------------------------------------------------------------

@@ -91,6 +91,7 @@ class LabelLine(msgspec.Struct, frozen=True):
     protocol_sha: str
     config_sha: str
     source: str
+    cost: float | None
 
 
 class ActLine(msgspec.Struct, frozen=True):

@@ -42,7 +42,7 @@ JSONS = st.recursive(
 )
 ROW_FIELDS = (
     "unit", "target", "field", "value", "values", "missing", "step", "evidence", "region", "confidence", "note", "run",
-    "commit", "undo", "reopen", "id", "rater", "kind", "study", "version", "cites",
+    "commit", "undo", "reopen", "id", "rater", "kind", "study", "version", "cites", "cost",
 )  # fmt: skip
 
 

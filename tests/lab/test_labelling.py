@@ -136,6 +136,28 @@ def test_a_row_is_a_label_with_all_that_it_tells(give: Hitlab, store: Store, pla
     assert (kept.shown_at, kept.first_key_at) == (None, None)
 
 
+def test_what_a_models_answers_cost_is_borne_by_the_first_and_told_again(
+    give: Hitlab, hitlab: Hitlab, store: Store, plan: Study
+) -> None:
+    judge = ("--as", "judge", "--kind", "model", "--config", "be strict")
+    states = {"open": "completed", "pay": "not_completed"}
+    row = {"unit": "u1", "field": "state", "values": states, "cost": 0.25, "id": "one"}
+    done = give(row, {**row, "unit": "u2", "cost": 0.5, "id": "two"}, args=judge)
+    assert done.code == 0, done.out + done.err
+    assert done.states == ["kept", "kept"]
+    assert [one.cost for one in store.labels(plan)] == [0.25, None, 0.5, None]
+    assert store.costs(plan) == {("u1", "model", "judge", 1): 0.25, ("u2", "model", "judge", 1): 0.5}
+    again = {**DONE, "value": "not_completed", "cost": 1.5, "id": "three"}
+    assert give(again, args=judge).states == ["kept"]
+    assert store.costs(plan)["u1", "model", "judge", 1] == 1.5, "what was superseded costs nothing any more"
+    told = json.loads(hitlab("labels", "trial", "--json").out)["labels"]
+    assert [one["cost"] for one in told if one["unit"] == "u2"] == [0.5, None]
+    done = give({**DONE, "unit": "v3", "cost": -1}, args=judge)
+    assert done.code == 1
+    assert "field cost: -1 is no sum of dollars" in done.out
+    assert ("v3", "model", "judge", 1) not in store.costs(plan)
+
+
 def test_units_are_found_by_their_beginning_or_by_their_run(give: Hitlab, store: Store, plan: Study) -> None:
     done = give({**DONE, "unit": "v"}, {**DONE, "unit": "run-u2"}, {**DONE, "unit": "run-v"}, {**DONE, "unit": "u"})
     assert done.states == ["kept", "kept", "there already", "refused"]

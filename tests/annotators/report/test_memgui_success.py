@@ -92,6 +92,21 @@ def test_evaluators_stand_against_the_consensus_by_kind_of_task_and_by_agent(rat
     assert number(every["Cost ($)"]).undefined == "not recorded"
 
 
+def test_what_a_judgement_cost_is_averaged_over_the_runs_of_which_it_is_told(tmp_path: Path) -> None:
+    with Store.open(tmp_path / "lab.db") as store:
+        made = Rated(store, "success", UNITS, RUNS)
+        made.all_say("outcome", SAID)
+        for unit, cost in zip(SAID, (0.01, 0.02, None, 0.05, 0.04), strict=True):
+            made.say(unit, "model:g", {"outcome": "success"}, cost=cost)
+        made.say("u1", "model:g", {"outcome": "success"}, run=2, cost=9.0)
+        found = sections(made.studied())
+    sound(found)
+    cost = row(table(found, "memgui-table-9"), "All (N=5)")["Cost ($)"]
+    assert value(cost) == pytest.approx(0.03)
+    assert number(cost).places == 4
+    assert value(row(table(found, "memgui-table-10"), "t3a (N=3)")["Cost ($)"]) == pytest.approx(0.045)
+
+
 def test_before_anything_is_handed_in_there_is_a_sentence(tmp_path: Path) -> None:
     with Store.open(tmp_path / "lab.db") as store:
         made = Rated(store, "success", UNITS, RUNS)
