@@ -24,7 +24,8 @@ class Further(NamedTuple):
 
     `beside` are the further studies that a report was told to read (`--with`). `runs` are all runs of the file that
     have ended, by their ids, `reviewed` a demonstration's proofreading, `designed` every act on a task's design, the
-    oldest first. `costs` are what judges' answers cost in US dollars, by unit, rater (kind, id) and run.
+    oldest first. `costs` are what judges' answers cost in US dollars, by unit, rater (kind, id) and run. `embed` turns
+    texts into vectors where a model for that was named (`embedder`).
     """
 
     beside: tuple[Studied, ...] = ()
@@ -32,6 +33,8 @@ class Further(NamedTuple):
     reviewed: Callable[[str], tuple[Proof, Sequence[Review]] | None] = lambda run: None
     designed: Callable[[Subject], Sequence[Revision]] = lambda subject: ()
     costs: Callable[[], dict[tuple[str, str, str, int], float]] = dict
+    embed: Callable[[Sequence[str]], Sequence[Sequence[float]]] | None = None
+    embedder: str = ""
 
 
 class Studied:

@@ -7,7 +7,7 @@ import os
 import shutil
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
@@ -16,7 +16,7 @@ from lab.commands.seats import check_seat
 from lab.commands.studying import study_named
 from lab.errors import LabError
 from lab.output import print_json, say
-from lab.settings import load
+from lab.settings import Settings, load
 from screens.seats import sees_outcomes
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from store.store import Store
 
 Form = Literal["text", "md", "html", "json"]
+Embedding = dict[str, Any]
 _ENDINGS: dict[str, Form] = {".md": "md", ".html": "html", ".htm": "html", ".json": "json", ".txt": "text"}
 _WIDTH, _LEAST, _MOST = 100, 40, 160
 """A terminal's columns where there is none, and between what a report keeps."""
@@ -44,7 +45,7 @@ def report(args: argparse.Namespace) -> int:
     check_seat(settings, sees_outcomes, "report")
     form = _form(args)
     with open_store(settings, create=False, readonly=True) as store:
-        made = _made(store, args.study, args.beside, how_of(args))
+        made = _made(store, args.study, args.beside, how_of(args), _embedding(args.embed, settings))
     if args.out:
         data = _rendered(made, form, _WIDTH)
         _write(Path(args.out), data)
@@ -75,7 +76,17 @@ def _form(args: argparse.Namespace) -> Form:
     return _ENDINGS.get(Path(args.out).suffix.lower(), "text") if args.out else "text"
 
 
-def _made(store: Store, name: str, beside: list[str], how: How) -> Report:
+def _embedding(model: str | None, settings: Settings) -> Embedding:
+    """The named model, and what turns texts into vectors by it; nothing where none is named."""
+    if not model:
+        return {}
+    from lab.embedding import embedder
+    from lab.llm import terms
+
+    return {"embed": embedder(model, terms(settings)), "embedder": model}
+
+
+def _made(store: Store, name: str, beside: list[str], how: How, embedding: Embedding) -> Report:
     from annotators.report.reported import reported
     from lab.gathering import gathered
     from lab.program import platform, program
@@ -85,7 +96,9 @@ def _made(store: Store, name: str, beside: list[str], how: How) -> Report:
     names = [one.name for one in (study, *others)]
     if len(set(names)) < len(names):
         raise LabError("report", "--with names further studies, each once.", code=2)
-    return reported(gathered(store, study, how, beside), program(), platform())
+    studied = gathered(store, study, how, beside)
+    studied.further = studied.further._replace(**embedding)
+    return reported(studied, program(), platform())
 
 
 def _rendered(made: Report, form: Form, width: int) -> bytes:

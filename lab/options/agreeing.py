@@ -17,6 +17,7 @@ def add(commands: Commands) -> None:
     )
     agreement.add_argument("study", nargs="?", metavar="STUDY", help="the study's name, or NAME@2 for an older version")
     agreement.add_argument("--cases", metavar="FILE", help="instead, try the arithmetic on a file of verified cases")
+    agreement.add_argument("--open", action="store_true", help="open it on the screen instead of printing it")
     intervals(agreement)
     json(agreement)
 
@@ -28,6 +29,9 @@ def add(commands: Commands) -> None:
         "--with", dest="beside", action="append", default=[], metavar="STUDY",
         help="a further study that this report reads: whose answers settle APR, causes of disagreement, ...",
     )  # fmt: skip
+    report.add_argument(
+        "--embed", metavar="MODEL", help="FingerTip's Sim1: a litellm embedding model, or local:NAME (an extra)"
+    )
     report.add_argument("--out", metavar="FILE", help="write it there instead of printing it")
     intervals(report)
     form = report.add_mutually_exclusive_group()

@@ -66,7 +66,7 @@ TRIED: dict[str, list[str]] = {
     "withdraw": ["R9 --show", "R1 --show --json"],
     "traces": ["", "--json"],
     "show": [f"{RUN}", f"{RUN} --json", "0197"],
-    "report": ["s", "s --md", "s --html", "s --json", "s --out r.md", "s --with s", "none"],
+    "report": ["s", "s --md", "s --html", "s --json", "s --out r.md", "s --with s", "s --embed m", "none"],
     "agreement": ["s", "s --json", "s --bootstrap 200 --json", "none"],
     "raters": ["s", "s --json"],
     "merge": ["lab.db other.db", "other.db --db whole.db --json"],

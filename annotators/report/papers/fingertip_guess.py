@@ -11,13 +11,14 @@ import numpy as np
 
 from annotators.agreement.coefficients import gwet_ac, percent
 from annotators.agreement.ratings import Place
-from annotators.metrics.fingertip_text import LONGEST, similarity
+from annotators.metrics.fingertip_text import LONGEST, cosine, similarity
 from annotators.report.papers import cells
 from annotators.report.papers.cells import Item, average, coefficient, count, few, lacking, of_all, plain, share
 from annotators.report.papers.fingertip_judged import Verdicts, verdicts
 from annotators.report.papers.frames import Row, ratings_by
 from annotators.report.papers.said import asked_units, cases_of, said
 from annotators.studied import Studied
+from lab.agreement import Agreement
 from lab.report import Cell, Number, Section, Table
 from lab.study import Unit
 
@@ -106,7 +107,8 @@ def _humans(studied: Studied, guesses: Sequence[Guess], judged: Sequence[Verdict
     notes = (
         f"{len(counted)} guesses of {known} episodes, {kind}. Profile, time, place and past intents, no screens.",
         "A verdict of cannot tell is neither right nor wrong, and is left out.",
-        "Sim1 is the mean of a cosine of embeddings and of the Levenshtein half, which stands beside it.",
+        "Sim1 is the mean of a cosine of embeddings and of the Levenshtein half, which stands beside it"
+        + (f" (embeddings: {studied.further.embedder})." if studied.further.embedder else "; --embed names a model."),
         "The paper has SR1 30.3 % (121 of 400; Wilson 26.0 to 35.0 %) and Sim1 0.57 for 20 people.",
         *few(known, "episodes"),
     )
@@ -144,7 +146,8 @@ def _raters(guesses: Sequence[Guess]) -> int:
 
 def _texts(studied: Studied, guesses: Sequence[Guess]) -> tuple[Cell, ...]:
     """Sim1, its half that needs no model, and the time that a guess took."""
-    said = [(one, similarity(one.text, one.intent)) for one in guesses if one.intent and _sayable(one)]
+    sayable = [one for one in guesses if one.intent and _sayable(one)]
+    said = [(one, similarity(one.text, one.intent)) for one in sayable]
     near = _means(said, lambda value: value)
     times = [(one, one.seconds) for one in guesses if np.isfinite(one.seconds)]
     raters = _raters(guesses)
@@ -164,7 +167,18 @@ def _texts(studied: Studied, guesses: Sequence[Guess]) -> tuple[Cell, ...]:
         if times
         else lacking(GUESS, "median seconds", "no time was kept")
     )
-    return Number(lacking(GUESS, "Sim1", _NO_MODEL)), Number(half), Number(took, 1), Number(middle, 1)
+    return Number(_sim1(studied, said)), Number(half), Number(took, 1), Number(middle, 1)
+
+
+def _sim1(studied: Studied, said: Sequence[tuple[Guess, float]]) -> Agreement:
+    """The mean of the cosine of embeddings and the Levenshtein half."""
+    embed = studied.further.embed
+    if embed is None or not said:
+        return lacking(GUESS, "Sim1", "no intent is known" if embed else _NO_MODEL)
+    vectors = embed([text for one, _ in said for text in (one.text, one.intent)])
+    both = [(one, (cosine(vectors[2 * at], vectors[2 * at + 1]) + half) / 2) for at, (one, half) in enumerate(said)]
+    items = _means(both, lambda value: value)
+    return average(studied, items, GUESS, "Sim1", most=1.0, raters=_raters([one for one, _ in said]))
 
 
 def _sayable(one: Guess) -> bool:
@@ -188,7 +202,8 @@ def _people(studied: Studied, guesses: Sequence[Guess], judged: Sequence[Verdict
 
 def _shared(studied: Studied, guesses: Sequence[Guess], judged: Sequence[Verdicts]) -> Section:
     title = "Episodes that several people guessed"
-    several = {unit: them for unit, them in _by_unit(guesses).items() if len(them) > 1}
+    short = [one for one in guesses if len(one.text) <= LONGEST]
+    several = {unit: them for unit, them in _by_unit(short).items() if len(them) > 1}
     if not several:
         return Section(title, ("No episode was guessed by two people, so guesses cannot be compared.",))
     pairs = {unit: [*combinations(them, 2)] for unit, them in several.items()}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from annotators.metrics import Context
+from annotators.metrics import Context, Terms
 from annotators.metrics.fingertip_distances import Pair, similarities
 from annotators.metrics.fingertip_others import Others
 from annotators.metrics.fingertip_text import LONGEST
@@ -18,9 +18,10 @@ def likeness(studied: Studied, units: Sequence[Unit]) -> tuple[dict[str, float],
     """Sim2 by unit; and how many have none, by reason.
 
     The owner's sequence is the run that a unit is rated beside. The other user's is that of the most similar intent
-    among all demonstrations of the file by users of another type, by Levenshtein.
+    among all demonstrations of the file by users of another type, by the embedding model where one is named, else by
+    Levenshtein.
     """
-    others = Others(Context(_gold(studied)))
+    others = Others(Context(_gold(studied), Terms(embed=studied.further.embed)))
     left: dict[str, int] = {}
     kept: list[str] = []
     near: list[Pair] = []

@@ -77,6 +77,16 @@ def test_guesses_are_right_by_most_peoples_word_and_by_each_judges(store: Store)
     assert column(table(found, "fingertip-people"), "SR1") == pytest.approx({"R1": 1.0, "R2": 0.0})
 
 
+def test_sim1_takes_an_embedding_model(store: Store) -> None:
+    studied = guessed(store).studied()
+    vectors = {"abcd": (1.0, 0.0), "abzz": (0.0, 1.0), "abcz": (3.0, 4.0), "zzzz": (-1.0, 0.0)}
+    studied.further = studied.further._replace(embed=lambda texts: [vectors[text] for text in texts], embedder="tiny")
+    human = table(fingertip_guess.sections(studied), "fingertip-human")
+    halves = [(1, 1), (0, 0.5), (0.6, 0.75), (0, 0)]
+    assert value(row(human, "Human")["Sim1"]) == pytest.approx(sum(a + b for a, b in halves) / 8)
+    assert any("embeddings: tiny" in note for note in human.notes)
+
+
 def test_guesses_of_one_episode_are_compared_with_each_other(store: Store) -> None:
     found = fingertip_guess.sections(guessed(store).studied())
     sound(found)

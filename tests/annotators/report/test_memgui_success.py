@@ -101,9 +101,9 @@ def test_what_a_judgement_cost_is_averaged_over_the_runs_of_which_it_is_told(tmp
         made.say("u1", "model:g", {"outcome": "success"}, run=2, cost=9.0)
         found = sections(made.studied())
     sound(found)
-    cost = row(table(found, "memgui-table-9"), "All (N=5)")["Cost ($)"]
-    assert value(cost) == pytest.approx(0.03)
-    assert number(cost).places == 4
+    told = row(table(found, "memgui-table-9"), "All (N=5)")["Cost ($)"]
+    assert value(told) == pytest.approx(0.03)
+    assert number(told).places == 4
     assert value(row(table(found, "memgui-table-10"), "t3a (N=3)")["Cost ($)"]) == pytest.approx(0.045)
 
 
