@@ -194,9 +194,9 @@ class AgreementScreen(Screen[None]):
         return " · ".join(one_line(part, 60) for part in parts if part)
 
     def _none_yet(self) -> str:
-        study = one_line(self.study.id, 80) if self.study is not None else ""
+        study = one_line(self.study.id, 40) if self.study is not None else ""
         return (
-            f"No answers are handed in yet. `hitlab study status {study}` says who has what; "
+            f"Nobody's answers are handed in yet.\n`hitlab study status {study}` says who has what.\n"
             f"`hitlab study open {study} --as CODE` opens it for a rater."
         )
 
@@ -205,13 +205,14 @@ class AgreementScreen(Screen[None]):
         mine = [one for one in self.agreements if rows.of_people(one)]
         if not mine or any(one.value is not None or one.raters > 1 for one in mine):
             return ""
-        study = one_line(self.study.id, 80) if self.study is not None else ""
-        why = one_line(next((one.undefined for one in mine if one.undefined), "nothing is answered"))
-        if not any(one.raters or one.places for one in mine) and "only" not in why and "no item" not in why:
-            return f"{why.capitalize()}.\n{self._none_yet().partition('. ')[2]}"
+        why = {one.undefined for one in mine}
+        more = sorted(one for one in why if one.startswith(("only ", "no item ")))
+        if not more:
+            return self._none_yet()
+        study = one_line(self.study.id, 40) if self.study is not None else ""
         return (
-            f"{why[0].upper()}{why[1:]}; agreement needs two people at one item.\n"
-            f"`hitlab study status {study}` says who has what left; `hitlab study deal` deals more."
+            f"{more[-1][0].upper()}{one_line(more[-1])[1:]}; agreement needs two people at one item.\n"
+            f"`hitlab study status {study}` says who has what left.\n`hitlab study deal` deals more."
         )
 
     def _draw(self) -> None:

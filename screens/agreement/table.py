@@ -157,7 +157,7 @@ class Numbers(Lines):
         return "" if again else named
 
     def _named(self, one: Agreement) -> str:
-        return name_of(one) if one.between == PEOPLE else f"{name_of(one)} · {one_line(short(one.between))}"
+        return name_of(one) if one.between == PEOPLE else f"{one_line(short(one.between))} · {name_of(one)}"
 
 
 class Fields(Numbers):
