@@ -1,21 +1,278 @@
-"""The room Raters."""
+"""Raters: each by themselves, with pace, drift, agreement with the rest and with gold, each number with its n."""
 
 from __future__ import annotations
 
+from typing import ClassVar
+
+from textual import on
+from textual.actions import SkipAction
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Horizontal
+from textual.content import Content
+from textual.screen import Screen
+from textual.widgets import Footer
+
+from lab.plain import plain
 from lab.settings import Settings
 from lab.study import Study
-from screens.frame import LobbyScreen
+from screens.agreement.grid import Confusion
+from screens.author.told import Told
+from screens.describe import one_line
+from screens.lines import Lines
+from screens.raters import words
+from screens.raters.keys import KEYS
+from screens.raters.plots import Plots
+from screens.raters.reading import Reading
+from screens.raters.table import One, Raters
 from store.store import Store
 
+_LOOK = 5.0
+"""Seconds between two looks whether answers came in."""
+NONE_OPEN = "No study is open: a on a study in Home (F2) opens its agreement, and F8 its raters."
 
-class RatersScreen(LobbyScreen):
-    """Stands here until it is built."""
+
+class RatersScreen(Screen[None]):
+    """One study's raters; or one of them. What is looked at stays so while another room is."""
+
+    BINDING_GROUP_TITLE = "Raters"
+    BINDINGS: ClassVar[list[BindingType]] = KEYS
 
     def __init__(self, store: Store, settings: Settings) -> None:
         super().__init__()
         self.store = store
-        self.settings = settings
+        self.study: Study | None = None
+        self.raters = Raters("raters-table")
+        self.one = One("raters-one")
+        self.plots = Plots()
+        self.grid = Confusion("raters-grid")
+        self.reading = Reading(self, store)
+        self.counting = False
+        self.newer = ""
+        """What came in since the numbers were counted, in words."""
+
+    def compose(self) -> ComposeResult:
+        yield Told("raters-title")
+        yield self.raters
+        yield self.one
+        with Horizontal(id="raters-beneath"):
+            yield self.plots
+            yield self.grid
+        yield Told("raters-said")
+        yield Told("raters-next")
+        yield Footer(show_command_palette=False)
+
+    def on_mount(self) -> None:
+        self.raters.focus()
+        self.set_interval(_LOOK, self._look)
+        if self.study is not None:
+            self._begin()
+        else:
+            self.raters.empty = NONE_OPEN
+            self.tell()
+
+    def on_screen_resume(self) -> None:
+        """Answers may have come in while another room was looked at."""
+        self._look()
+
+    # -- opening and counting --------------------------------------------------------------------------------
 
     def open(self, study: Study) -> None:
-        """Shows a study."""
+        """Shows a study's raters; of the same study what is looked at stays."""
+        other = self.study is None or self.study.sha != study.sha
         self.study = study
+        if self.is_mounted and (other or not self.counting):
+            if other:
+                self.remove_class("-one")
+                self.raters.show([])
+                self.raters.focus()
+            self._begin()
+
+    def _begin(self) -> None:
+        assert self.study is not None
+        self.counting, self.newer = True, ""
+        self.raters.empty = f"Reading the answers of {one_line(self.study.name, 80)} ..."
+        self.raters.refresh()
+        self.reading.open(self.study)
+        self.tell()
+
+    def _look(self) -> None:
+        if self.is_current and not self.counting:
+            self.reading.look()
+
+    @on(Reading.Counted)
+    def _counted(self, message: Reading.Counted) -> None:
+        if message.serial != self.reading.serial or self.study is None:
+            return
+        self.counting, self.newer = False, ""
+        self.reading.newest = message.newest
+        study = one_line(self.study.id, 80)
+        self.raters.empty = (
+            f"Nobody was dealt anything yet, and nobody has answered. `hitlab study deal {study}` deals; "
+            f"`hitlab label {study} FILE --as model:NAME` takes a judge's answers in."
+        )
+        self.raters.show(message.raters)
+        if self.has_class("-one"):
+            self._draw()
+        self.tell()
+
+    @on(Reading.Grown)
+    def _grown(self, message: Reading.Grown) -> None:
+        if message.serial == self.reading.serial and not self.counting:
+            many = message.labels
+            self.newer = f"{many:,} newer answer{'' if many == 1 else 's'}" if many else "more was said or handed in"
+            self.tell()
+
+    @on(Reading.Refused)
+    def _refused(self, message: Reading.Refused) -> None:
+        if message.serial == self.reading.serial:
+            self.counting = False
+            self.raters.empty = plain(message.error.sentence)
+            self.raters.show([])
+            self.tell()
+
+    # -- what is said ----------------------------------------------------------------------------------------
+
+    def tell(self) -> None:
+        """The title, what is under the cursor in full, and what Enter does."""
+        self.query_one("#raters-title", Told).say(Content(self._title()))
+        self.query_one("#raters-said", Told).say(Content(self._said()))
+        self.query_one("#raters-next", Told).say(Content("   ".join(filter(None, (self._state(), self._next())))))
+        self.refresh_bindings()
+
+    def _title(self) -> str:
+        if self.study is None:
+            return "Raters"
+        people = sum(one.kind == "person" for one in self.raters.rows)
+        judges = len(self.raters.rows) - people
+        of = [f"{people:,} rater{'' if people == 1 else 's'}"] if people else []
+        of += [f"{judges:,} judge{'' if judges == 1 else 's'}"] if judges else []
+        named = one_line(self.study.title or self.study.id, 60)
+        return "   ".join(["Raters", named, one_line(self.study.name, 60), ", ".join(of)]).rstrip()
+
+    def _said(self) -> str:
+        one = self.raters.current
+        if one is None:
+            return ""
+        if self.has_class("-one"):
+            line = self.one.current
+            if line is None:
+                return ""
+            beside = f"   {line.beside}" if line.beside else ""
+            return one_line(f"{line.name}: {_in_full(line)}{beside}", 400)
+        return one_line(f"{words.head_words(one)}   as the rest: {_in_full(words.Line('', one.rest))}", 400)
+
+    def _state(self) -> str:
+        if self.counting:
+            return "counting ..." if self.raters.rows else ""
+        return f"{self.newer}: r recounts" if self.newer else ""
+
+    def _next(self) -> str:
+        if self.has_class("-one"):
+            cell = self.grid.says() if self.grid.has_focus else ""
+            return cell or "[ and ]: the rater before and after   Esc: all raters"
+        return "Enter: this rater's numbers, pace and drift" if self.raters.rows else ""
+
+    def on_descendant_focus(self) -> None:
+        self.tell()
+
+    @on(Lines.Highlighted, "#raters-one")
+    def _other_number(self, message: Lines.Highlighted) -> None:
+        message.stop()
+        if self.has_class("-one"):
+            self._draw_grid()
+        self.tell()
+
+    @on(Confusion.Moved)
+    @on(Lines.Highlighted, "#raters-table")
+    def _moved(self) -> None:
+        self.tell()
+
+    # -- one rater -------------------------------------------------------------------------------------------
+
+    @on(Lines.Chosen, "#raters-table")
+    def _chosen(self, message: Lines.Chosen) -> None:
+        message.stop()
+        self.add_class("-one")
+        self.one.focus()
+        self.one.go(0)
+        self._draw()
+
+    def _draw(self) -> None:
+        one, study = self.raters.current, self.study
+        if one is None or study is None:
+            self.action_back()
+            return
+        self.one.show(one, {field.id: field.shown for field in study.protocol.fields})
+        self.one.entitle(words.head_words(one), words.pace_words(one))
+        self.one.styles.height = min(len(self.one.rows) + 3, max(8, (self.size.height - 6) // 2))
+        self.plots.show(one)
+        self._draw_grid()
+        self.tell()
+
+    def _draw_grid(self) -> None:
+        """The grid of the question under the cursor; of the first where the number is of all."""
+        one, line = self.raters.current, self.one.current
+        grids = one.grids if one is not None else ()
+        wanted = line.number.field if line is not None else ""
+        grid = next((grid for grid in grids if grid.title == wanted), grids[0] if grids else None)
+        if one is None or (grid is not None and grid is self.grid.grid):
+            return
+        self.grid.show(grid, "Nothing that the rest answered, too.")
+        named = f"{one_line(one.rater, 20)} beside the rest  {one_line(grid.title, 40)}" if grid is not None else "Grid"
+        self.grid.border_title = Content(named)
+
+    def on_resize(self) -> None:
+        if self.has_class("-one"):
+            self.call_after_refresh(self._draw)
+
+    # -- verbs -----------------------------------------------------------------------------------------------
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """What would do nothing here is not offered."""
+        match action:
+            case "recount":
+                return self.study is not None
+            case "other":
+                return len(self.raters.rows) > 1
+            case "copy":
+                return bool(self.raters.rows)
+        return super().check_action(action, parameters)
+
+    def action_recount(self) -> None:
+        """Counts everything that is there now."""
+        if self.study is not None and not self.counting:
+            self._begin()
+
+    def action_other(self, by: int) -> None:
+        """The rater before or after this one."""
+        self.raters.go(self.raters.cursor + by)
+        if self.has_class("-one"):
+            self._draw()
+
+    def action_copy(self) -> None:
+        """Copies what is under the cursor in words."""
+        self.app.copy_to_clipboard(self._said())
+        self.notify("It is copied, with all it rests on.", markup=False)
+
+    def action_back(self) -> None:
+        """Out of the help, from one rater to all; then the app's own: to Home."""
+        if self.query("HelpPanel"):
+            self.app.action_hide_help_panel()
+        elif self.has_class("-one"):
+            self.remove_class("-one")
+            self.raters.focus()
+            self.tell()
+        else:
+            raise SkipAction
+
+
+def _in_full(line: words.Line) -> str:
+    one = line.number
+    if one.value is None:
+        return words.interval_words(line)
+    n = words.n_words(one)
+    if one.low is None:
+        return f"{words.value_words(line)}, no interval: {one.no_interval} (n {n})"
+    how = "jackknife over runs" if one.interval == "jackknife-t" else one.interval
+    return f"{words.value_words(line)} [{words.interval_words(line)}, {one.level * 100:g} %, {how}] (n {n})"

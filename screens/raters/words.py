@@ -12,6 +12,7 @@ from lab.labels import MISSING
 from lab.rounded import rounded
 
 _BAR = 20
+_MARKS = "▁▂▃▄▅▆▇█"
 
 
 class Line(NamedTuple):
@@ -29,7 +30,7 @@ def lines_of(one: RaterNumbers, shown: Mapping[str, str]) -> list[Line]:
     halves = ", ".join(value_words(Line("", half)) for half in (one.first, one.second))
     before = ""
     if one.same_before is not None and one.chance_before is not None:
-        before = f"{rounded(one.same_before, 1, 100)} % the same, {rounded(one.chance_before, 1, 100)} % by chance"
+        before = f"{rounded(one.same_before, 1, 100)} % same, chance {rounded(one.chance_before, 1, 100)} %"
     found = [
         Line("as the rest", one.rest),
         Line("drift", one.drift, True, beside=f"halves: {halves}" if one.drift.value is not None else ""),
@@ -108,6 +109,16 @@ def stretch_lines(what: str, stretches: tuple[Stretch, ...], unit: str, width: i
         f"  {place:>{wide}}  {share_bar(one.value, width, most)} {said:>{value}}  n {one.n:,}"
         for place, said, one in zip(places, values, stretches, strict=True)
     ]
+
+
+def spark(what: str, stretches: tuple[Stretch, ...], unit: str) -> str:
+    """Stretches in one line, a column each, with the first and the last in words; empty where there is only one."""
+    if len(stretches) < 2:
+        return ""
+    most = 1.0 if unit == "%" else max((one.value or 0.0 for one in stretches), default=0.0) or 1.0
+    marks = "".join(_MARKS[min(7, int((one.value or 0.0) / most * 7 + 0.5))] for one in stretches)
+    first, last = (_of_stretch(one, unit) for one in (stretches[0], stretches[-1]))
+    return f"{what:<11} {marks} {first} to {last}"
 
 
 def _of_stretch(one: Stretch, unit: str) -> str:

@@ -1,0 +1,60 @@
+"""Pace and drift of one rater, drawn over their answers in the order in which they gave them."""
+
+from __future__ import annotations
+
+from textual.app import ComposeResult
+from textual.containers import VerticalScroll
+from textual.content import Content
+from textual.widgets import Static
+
+from annotators.rater_numbers import RaterNumbers
+from lab.plain import plain
+from screens.raters import words
+from screens.raters.table import One
+
+_LEAST, _MOST = 6, 40
+"""Columns of a bar."""
+_BESIDE = 36
+"""Columns of what stands beside a bar."""
+_BARS = "▏▎▍▌▋▊▉█▁▂▃▄▅▆▇"
+
+
+class Plots(VerticalScroll, can_focus=True):
+    """First each in a line, then stretch by stretch with the n of each."""
+
+    HELP = One.HELP
+
+    def __init__(self) -> None:
+        super().__init__(id="raters-plots", classes="pane")
+        self._one: RaterNumbers | None = None
+
+    def compose(self) -> ComposeResult:
+        yield Static(id="raters-drawn", markup=False)
+
+    def on_mount(self) -> None:
+        self.border_title = "Over their answers"
+
+    def show(self, one: RaterNumbers) -> None:
+        """Draws a rater, from the beginning."""
+        self._one = one
+        self._draw()
+        self.scroll_home(animate=False)
+
+    def on_resize(self) -> None:
+        self._draw()
+
+    def _draw(self) -> None:
+        if self._one is not None:
+            self.query_one("#raters-drawn", Static).update(Content("\n").join(map(_barred, self._lines(self._one))))
+
+    def _lines(self, one: RaterNumbers) -> list[str]:
+        width = min(_MOST, max(_LEAST, self.size.width - _BESIDE))
+        short = [words.spark("pace", one.pace, "s"), words.spark("as the rest", one.along, "%")]
+        pace = words.stretch_lines("pace", one.pace, "s", width) or [words.pace_words(one)]
+        along = words.stretch_lines("as the rest", one.along, "%", width) or ["too few answers to see a drift"]
+        return [*filter(None, short), *words.apart_words(one), "", *pace, "", *along]
+
+
+def _barred(line: str) -> Content:
+    """A line whose bars stand out from its words."""
+    return Content.assemble(*((mark, "$accent" if mark in _BARS else "") for mark in plain(line, lines=False)))
