@@ -11,8 +11,10 @@ from hypothesis import strategies as st
 
 from annotators.protocols import protocol
 from annotators.settled import settled
+from lab.adjudication import Adjudicated, Settled
 from lab.errors import LabError
 from lab.label import Label
+from lab.labels import Spot
 from lab.protocol import Protocol
 from lab.study import Gold, Target, Unit
 from lab.task import Actor
@@ -111,3 +113,36 @@ def test_what_no_metric_reads_and_two_units_of_one_run_are_refused() -> None:
     said = [*rows(NODES, "R1", {"open": "completed"}, two[0]), *rows(NODES, "R1", {"open": "completed"}, two[1])]
     with pytest.raises(LabError, match="is about run r, as study trial v1, unit u1 is"):
         settled(study(two, NODES), two, said)
+
+
+def adjudicated(about: Unit, target: str, value: Any, field: str = "state", **more: Any) -> dict[Any, Settled]:
+    what = Adjudicated(target, field, "adjudicator", value, reason="Look at step 2.", **more)
+    return {(about.id, Spot(target, field)): Settled(about.id, what, Actor("human", "D1"), "2026")}
+
+
+def test_what_was_adjudicated_stands_in_place_of_the_majority_at_the_steps_of_who_say_so() -> None:
+    said = [
+        *rows(NODES, "R1", {"open": ("completed", 2), "pay": ("completed", 9)}),
+        *rows(NODES, "R2", {"open": ("not_completed", 7), "pay": ("not_completed", 9)}),
+        *rows(NODES, "R3", {"open": ("not_completed", 3), "pay": ("not_completed", 4)}),
+    ]
+    plan = study([OPEN_PAY], NODES)
+
+    def nodes(decided: dict[Any, Settled]) -> Any:
+        found = settled(plan, [OPEN_PAY], said, decided)
+        return found[0][1].nodes if found else None
+
+    assert nodes({}) == {"open": None, "pay": None}
+    assert nodes(adjudicated(OPEN_PAY, "open", "completed")) == {"open": 2, "pay": None}
+    assert nodes(adjudicated(OPEN_PAY, "open", None, reason_missing="cannot_judge")) == {"pay": None}
+    nobody = adjudicated(OPEN_PAY, "open", "completed")
+    assert settled(plan, [OPEN_PAY], [], nobody)[0][1].nodes == {"open": 1}
+
+
+def test_a_rule_is_stronger_than_who_adjudicates_and_pilots_still_count_for_nothing() -> None:
+    ruled = unit(targets=OPEN_PAY.targets, mechanical=(Gold("open", "state", "not_completed"),))
+    decided = adjudicated(ruled, "open", "completed")
+    found = settled(study([ruled], NODES), [ruled], rows(NODES, "R1", {"pay": ("completed", 3)}, ruled), decided)
+    assert found[0][1].nodes == {"open": None, "pay": 3}
+    pilot = unit(targets=OPEN_PAY.targets, pilot=True)
+    assert settled(study([pilot], NODES), [pilot], [], adjudicated(pilot, "open", "completed")) == []
