@@ -94,7 +94,16 @@ def share(
     studied: Studied, items: Iterable[Item], field: str, statistic: str = "share", *, part: str = "",
     between: str = "people", raters: int = 1, why: str = "",
 ) -> Agreement:  # fmt: skip
-    """The share of ones among zeros and ones, its interval over clusters."""
+    """The share of ones among zeros and ones, its interval over clusters.
+
+    Where every cluster has one of them, each stands for itself, and the interval is Wilson's: of few that are nearly
+    all the same the jackknife's reaches much too far.
+    """
+    items = sorted(items)
+    if items and len({one.cluster for one in items}) == len(items):
+        right = sum(one.value for one in items)
+        if right == int(right):
+            return of_all(studied, int(right), len(items), field, statistic, part=part, raters=raters, between=between)
     return average(studied, items, field, statistic, most=1.0, part=part, between=between, raters=raters, why=why)
 
 
@@ -151,6 +160,8 @@ def few(traces: int, what: str = "runs") -> tuple[str, ...]:
     """The warning that a table of few things stands with; none where there are enough."""
     if traces >= FEW:
         return ()
+    if not traces:
+        return (f"n = 0 {what}: there is nothing to go by.",)
     one = what.removesuffix("s") if traces == 1 else what
     return (f"n = {traces} {one}: too few to generalise from; the intervals say how little is known.",)
 

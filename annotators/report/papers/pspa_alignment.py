@@ -97,7 +97,7 @@ def _agree(studied: Studied, people: dict[Derived, Ratings]) -> Table:
                     count(kappa.places, FIELD, part=part, statistic="items"),
                 )
             )
-    rows.append(("paper: overall", _FLEISS, "almost perfect", "", "", "", ""))
+    rows.append(("paper: overall", _FLEISS, "", "", "", "", ""))
     head = ("Type", "Fleiss' κ", "In words", "Pairs agree", "All agree", "AC1", "Items")
     notes = (_DERIVED, "The paper does not say how many items there were, nor whether ways that were not taken count.")
     return Table("pspa-e3-agreement", "Agreement between people", head, tuple(rows), SOURCE, (*notes, *_few(studied)))
