@@ -20,7 +20,7 @@ def sections(studied: Studied) -> list[Section]:
     title = "Failure modes"
     if not modes.of:
         return [Section(title, ("No failure has a settled mode yet.", *open_words(modes)))]
-    tables = [_shares(studied, modes), by_agent(studied, modes, cases_of(studied), "dac-agents", _SOURCE)]
+    tables = [_shares(studied, modes), *by_agent(studied, modes, cases_of(studied), "dac-agents", _SOURCE)]
     more = secondary(studied, modes, "dac-secondary", _SOURCE)
     tables += [coders(studied, "dac-coders", _SOURCE), *((more,) if more else ())]
     return [Section(title, open_words(modes), tuple(tables))]

@@ -56,8 +56,10 @@ def open_words(modes: Modes) -> tuple[str, ...]:
     return (f"{which} in no share: coders differ, or one is missing.",)
 
 
-def by_agent(studied: Studied, modes: Modes, cases: Mapping[str, Case], id: str, source: str, apart: str = "") -> Table:
-    """Each agent's failures by mode, as shares of those that are not `apart`."""
+def by_agent(
+    studied: Studied, modes: Modes, cases: Mapping[str, Case], id: str, source: str, apart: str = ""
+) -> tuple[Table, ...]:
+    """Each agent's failures by mode, as shares of those that are not `apart`; nothing where no run is here."""
     names = {mode: says for mode, says in modes.names.items() if mode != apart}
     rows: list[tuple[Cell, ...]] = []
     for agent in sorted({method_of(case) for case in cases.values()}):
@@ -66,7 +68,8 @@ def by_agent(studied: Studied, modes: Modes, cases: Mapping[str, Case], id: str,
         shares = (of_all(studied, counts[mode], n, PRIMARY, "share", part=f"{agent}, {mode}") for mode in names)
         rows.append((agent, count(n, PRIMARY, part=agent), *(cells.percent(one) for one in shares)))
     head = ("Agent", "Failures", *names.values())
-    return Table(id, "Modes by agent", head, tuple(rows), source, ("Wilson intervals over runs.",))
+    whole = Table(id, "Modes by agent", head, tuple(rows), source, ("Wilson intervals over runs.",))
+    return (whole,) if rows else ()
 
 
 def coders(studied: Studied, id: str, source: str) -> Table:

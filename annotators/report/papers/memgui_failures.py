@@ -37,7 +37,7 @@ def sections(studied: Studied) -> list[Section]:
         return [Section(title, ("No failure has a settled mode yet.", *open_words(modes)))]
     cases = cases_of(studied)
     ran, why = executions(studied, cases)
-    tables = [_shares(studied, modes, ran, why), by_agent(studied, modes, cases, "memgui-agents", _SOURCE, TIMEOUT)]
+    tables = [_shares(studied, modes, ran, why), *by_agent(studied, modes, cases, "memgui-agents", _SOURCE, TIMEOUT)]
     more = secondary(studied, modes, "memgui-secondary", _SOURCE)
     tables += [coders(studied, "memgui-coders", _SOURCE), *((more,) if more else ())]
     return [Section(title, open_words(modes), tuple(tables))]
