@@ -10,6 +10,7 @@ from typing import Any, Literal, NamedTuple
 
 from msgspec.structs import replace
 
+from lab.clauses import clause_of, clauses
 from lab.commands.label_places import Places
 from lab.commands.label_rows import LabelRow, Placed, Said, answers
 from lab.commands.labels_told import GoldTold, LabelDone, LabelKept
@@ -197,6 +198,7 @@ class Taking:
         if answer.value is None and answer.missing is None:
             place = " of ".join(filter(None, (said.field, said.target)))
             raise LabError(where, f"field value: {place} has none; say why it is missing instead")
+        self._check_cited(answer.cites, where)
         return {
             "value": as_option(field, target_of(unit, said.target), answer.value),
             "reason_missing": answer.missing,
@@ -207,6 +209,14 @@ class Taking:
             "cites": answer.cites,
             "cost": answer.cost,
         }
+
+    def _check_cited(self, cites: str, where: str) -> None:
+        """Raises `LabError` where a line of the guide is cited that is not there; other words are taken as they are."""
+        guide = self.study.protocol.guided(self.study.locale)
+        if cites.strip().startswith("§") and clause_of(cites, guide) is None:
+            known = len(clauses(guide))
+            hint = f"Its lines are §1 to §{known}." if known else "It has none."
+            raise LabError(where, f"field cites: {cites!r} is no line of the guide.", hint)
 
     # -- handing in ----------------------------------------------------------------------------------------------
 

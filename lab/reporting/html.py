@@ -24,7 +24,7 @@ _STYLE = """
 @media (prefers-color-scheme: dark) {
   :root { --page: #16181a; --ink: #e8e8e6; --soft: #a8a8a4; --rule: #3b3e41; DARK }
 }
-body { margin: 0 auto; max-width: 64rem; padding: 2rem 1.25rem 4rem; background: var(--page); color: var(--ink);
+body { margin: 0 auto; max-width: 74rem; padding: 2rem 1.25rem 4rem; background: var(--page); color: var(--ink);
   font: 16px/1.5 system-ui, -apple-system, "Segoe UI", sans-serif; }
 h1 { font-size: 1.7rem; line-height: 1.25; margin: 0 0 1rem; }
 h2 { font-size: 1.25rem; margin: 2.75rem 0 .75rem; padding-bottom: .25rem; border-bottom: 1px solid var(--rule); }
@@ -41,7 +41,8 @@ th, td { padding: .35rem .8rem .35rem 0; text-align: left; vertical-align: top; 
 td { border-top: 1px solid var(--rule); }
 thead th { border-bottom: 1px solid var(--soft); white-space: normal; }
 tbody th { font-weight: 500; border-top: 1px solid var(--rule); overflow-wrap: anywhere; min-width: 7rem; }
-th.number, td.number { text-align: right; white-space: nowrap; }
+th.number, td.number { text-align: right; }
+td.number { white-space: nowrap; }
 .interval { display: block; font-size: .82em; }
 .undefined { color: var(--soft); font-style: italic; white-space: normal; }
 figure { margin: 1.5rem 0; overflow-x: auto; }
@@ -58,6 +59,8 @@ svg { max-width: 100%; height: auto; }
   figure, tr { break-inside: avoid; }
   thead { display: table-header-group; }
   .wide, figure { overflow: visible; }
+  table { font-size: 8pt; }
+  th, td { padding-right: .5rem; }
 }
 @page { margin: 18mm 16mm; }
 """
@@ -129,10 +132,13 @@ def _rows(columns: Sequence[str], rows: Sequence[Sequence[Cell]], caption: str =
             for name, number in zip(columns, numbers, strict=True)
         )
         yield f"<thead><tr>{heads}</tr></thead>"
+    numbers = numbers or [False] * (len(rows[0]) if rows else 0)
     yield "<tbody>"
     for first, *rest in rows:
         head = f'<th scope="row">{_cell(first)}</th>'
-        cells = "".join(f"<td{_class(isinstance(cell, Number))}>{_cell(cell)}</td>" for cell in rest)
+        cells = "".join(
+            f"<td{_class(number)}>{_cell(cell)}</td>" for number, cell in zip(numbers[1:], rest, strict=True)
+        )
         yield f"<tr>{head}{cells}</tr>"
     yield "</tbody></table></div>"
 

@@ -22,7 +22,7 @@ class AnsweredSheet(OpenSheet):
             return False
         spot = item.spot
         head = self.sheet.head(spot)
-        beside: dict[str, Any] = {"note": head.note, "confidence": head.confidence} if head is not None else {}
+        beside: dict[str, Any] = {"note": head.note, "cites": head.cites, "confidence": head.confidence} if head else {}
         place = self._place_of(item)
         if item.field.evidence and place and missing is None:
             beside["evidence"] = place
@@ -52,7 +52,7 @@ class AnsweredSheet(OpenSheet):
     def _waiting(self, spot: Spot) -> dict[str, Any]:
         """What was said of a place before its answer."""
         waiting = {kind: words for (at, kind), words in self.drafts.items() if at == spot}
-        beside: dict[str, Any] = {name: waiting[name] for name in ("note", "evidence") if name in waiting}
+        beside: dict[str, Any] = {name: waiting[name] for name in ("note", "cites", "evidence") if name in waiting}
         if "confidence" in waiting:
             beside["confidence"] = float(waiting["confidence"])
         if "region" in waiting:
@@ -89,7 +89,7 @@ class AnsweredSheet(OpenSheet):
                     self.drafts.pop((item.spot, name), None)
             self._settle()
         else:
-            names = ("note", "confidence", "evidence", "region")
+            names = ("note", "cites", "confidence", "evidence", "region")
             beside = {name: getattr(head, name) for name in names} | changed
             if not self.kept(item.spot, head.value, head.reason_missing, beside):
                 return

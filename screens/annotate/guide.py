@@ -10,6 +10,7 @@ from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.screen import ModalScreen
 
+from lab.clauses import clauses
 from lab.plain import plain
 from lab.protocol import Field, Option, Protocol
 from screens.page import Page
@@ -29,13 +30,23 @@ def guide_of(protocol: Protocol, locale: str, asked: str = "") -> Content:
     if guide:
         parts += [
             (f"{plain(protocol.said(locale, 'title', protocol.title), lines=False)}\n", HEAD),
-            (f"{guide}\n\n", ""),
+            *_numbered(guide),
+            ("\n", ""),
         ]
     for field in others:
         parts += _field(protocol, locale, field)
     if protocol.source:
         parts.append((f"After {plain(protocol.source, lines=False)}", MUTED))
     return Content.assemble(*parts) if parts else Content("This study has no guideline.")
+
+
+def _numbered(guide: str) -> Iterator[Part]:
+    """The guideline, each line that says something after its number: an answer may cite it."""
+    known = iter(clauses(guide))
+    for line in guide.splitlines():
+        if line.strip():
+            yield f"{next(known).number:>3}  ", MUTED
+        yield f"{line}\n", ""
 
 
 def _field(protocol: Protocol, locale: str, field: Field) -> Iterator[Part]:

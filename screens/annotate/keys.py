@@ -24,6 +24,8 @@ SHEET_KEYS: list[BindingType] = [
     Binding("f", "full", "Full", show=False, id="answer.full", group=ANSWER, tooltip="The top of the scale"),
     Binding("i", "type", "Type", show=False, id="answer.type", group=ANSWER, tooltip="Type the answer"),
     Binding("n", "note", "Note", show=False, id="answer.note", group=ANSWER, tooltip="A note with this answer"),
+    Binding("T", "cite", "Guide line", show=False, id="answer.cite", group=ANSWER,
+            tooltip="The line of the guide that this answer goes by"),
     Binding("C", "confidence", "How sure", show=False, id="answer.confidence", group=ANSWER,
             tooltip="How sure you are, 1 to 5"),
     Binding("g", "to_evidence", "To its step", show=False, id="answer.to_evidence", group=ANSWER,

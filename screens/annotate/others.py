@@ -28,7 +28,8 @@ def others_of(way: Way, sheet: Sheet, item: Item, place: str) -> list[Entry]:
         if head is not None and head.evidence and sheet.unit.runs
         else []
     )
-    more = [Entry("note", "a note", "n"), Entry("confidence", "how sure", "C"), *go, *region]
+    cite = [Entry("cite", "goes by a line of the guide", "T")] if way.protocol.guided(way.locale).strip() else []
+    more = [Entry("note", "a note", "n"), *cite, Entry("confidence", "how sure", "C"), *go, *region]
     return [*_typed(way, sheet, item, place), *missing, *flags, *seen, *more, *always()]
 
 

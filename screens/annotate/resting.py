@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from textual import on
 
+from lab.clauses import clause_of, clauses
 from lab.errors import LabError
 from lab.labels import Spot
 from screens.annotate.answering import AnsweredSheet
@@ -83,6 +84,24 @@ class TypedSheet(AnsweredSheet):
         said = self.drafts.get((item.spot, "note")) or (head.note if head is not None else "")
         self._open_line("note", "Note", said, "a note with this answer")
 
+    def action_cite(self) -> None:
+        """Opens the line for the number of a line of the guide."""
+        item = self.item
+        if item is None:
+            return
+        known = len(clauses(self._guide))
+        if not known:
+            self.say("This study has no guideline.")
+            return
+        head = self.sheet.head(item.spot)
+        said = self.drafts.get((item.spot, "cites")) or (head.cites if head is not None else "")
+        hint = f"its number, 1 to {known}, as the guide (t) has it; nothing takes it back"
+        self._open_line("cites", "Line of the guide", said.removeprefix("§"), hint)
+
+    @property
+    def _guide(self) -> str:
+        return self.way.protocol.guided(self.way.locale)
+
     def search(self) -> None:
         """Opens the line for words that are looked for beside the sheet; Enter goes to the next place that has them."""
         self._open_line(SEARCH, "Search", "", "words on a screen, in an action, in the dialogue")
@@ -110,6 +129,14 @@ class TypedSheet(AnsweredSheet):
             self.close_line()
             self.drafts.pop((item.spot, "note"), None)
             self.again(note=line.text.strip())
+        elif self.typing == "cites":
+            words = line.text.strip().removeprefix("§")
+            if words and clause_of(f"§{words}", self._guide) is None:
+                self.say(f"The guide has lines 1 to {len(clauses(self._guide))}.")
+                return
+            self.close_line()
+            self.drafts.pop((item.spot, "cites"), None)
+            self.again(cites=f"§{words}" if words else "")
         elif not line.text.strip() and not item.field.required:
             self.close_line()
             self.items.action_move(1)

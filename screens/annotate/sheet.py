@@ -44,7 +44,18 @@ class SheetPane(TypedSheet):
             return False
         if self.menu.display and action in ("on", "digit"):
             return False
-        if action in ("missing", "note", "confidence", "evidence", "region", "to_evidence", "type", "full", "drop"):
+        if action in (
+            "missing",
+            "note",
+            "cite",
+            "confidence",
+            "evidence",
+            "region",
+            "to_evidence",
+            "type",
+            "full",
+            "drop",
+        ):
             return self.item is not None
         return True
 
@@ -146,7 +157,7 @@ class SheetPane(TypedSheet):
                 self.draw("answer")
             case "guide":
                 self.post_message(self.Wanted("guide"))
-            case "full" | "type" | "note" | "confidence" | "evidence" | "region" | "to_evidence" | "undo":
+            case "full" | "type" | "note" | "cite" | "confidence" | "evidence" | "region" | "to_evidence" | "undo":
                 await self.run_action(kind)
 
     def action_confidence(self) -> None:

@@ -150,8 +150,9 @@ def item_words(way: Way, sheet: Sheet, item: Item, drafts: Drafts) -> Content:
 
 
 def _said_beside(way: Way, sheet: Sheet, head: Label | None, waiting: Mapping[str, str]) -> str:
-    """What goes with an answer: its note, how sure, where; `waiting` goes with it once it is given."""
+    """What goes with an answer: its note, what it cites, how sure, where; `waiting` goes with it once it is given."""
     note = waiting.get("note") or (head.note if head is not None else "")
+    cites = waiting.get("cites") or (head.cites if head is not None else "")
     sure = waiting.get("confidence") or (head.confidence if head is not None else None)
     place = waiting.get("evidence") or (head.evidence if head is not None else "")
     region = waiting.get("region") or (head.region if head is not None else None)
@@ -160,6 +161,8 @@ def _said_beside(way: Way, sheet: Sheet, head: Label | None, waiting: Mapping[st
         said.append(way.sures()[min(SURES - 1, round(float(sure) * (SURES - 1)))])
     if place and sheet.unit.runs:
         said.append(f"seen {place_words(way, sheet.unit, str(place))}{', a region' if region else ''}")
+    if cites:
+        said.append(one_line(str(cites), 40))
     if note:
         said.append(f"✎ {one_line(note, 300)}")
     return "\n" + "   ".join(said) if said else ""

@@ -136,6 +136,15 @@ def test_a_row_is_a_label_with_all_that_it_tells(give: Hitlab, store: Store, pla
     assert (kept.shown_at, kept.first_key_at) == (None, None)
 
 
+def test_a_row_cites_a_line_of_the_guide_that_is_there(give: Hitlab, store: Store, plan: Study) -> None:
+    refused = give({**DONE, "cites": "§2"})
+    assert refused.states == ["refused"]
+    assert "'§2' is no line of the guide" in refused.out
+    assert list(store.labels(plan)) == []
+    assert give({**DONE, "cites": "§1"}).states == ["kept"]
+    assert [label.cites for label in store.labels(plan)] == ["§1"]
+
+
 def test_what_a_models_answers_cost_is_borne_by_the_first_and_told_again(
     give: Hitlab, hitlab: Hitlab, store: Store, plan: Study
 ) -> None:

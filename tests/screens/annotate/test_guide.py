@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 
+from msgspec.structs import replace
 from textual.app import App
 
+from lab.clauses import clause_of, clauses
 from lab.protocol import Field, Option, Protocol
 from screens.annotate.guide import GuideScreen, guide_of
 from tests.screens.runs import HOSTILE, painted
@@ -33,6 +35,18 @@ def test_what_is_asked_stands_before_the_guideline_and_all_else_after_it() -> No
     assert places == sorted(places)
     other = guide_of(ASKS, "en", "state").plain
     assert other.index("Was it done?") < other.index("Look at every screen.") < other.index("How much of it?")
+
+
+def test_each_line_of_the_guideline_has_the_number_by_which_an_answer_cites_it() -> None:
+    guide = "Look.\n\nHow to decide\n- What is seen is done.\n2. All else is not."
+    text = guide_of(replace(ASKS, guide={"en": guide}), "en", "state").plain
+    told = ["  1  Look.", "", "  2  How to decide", "  3  - What is seen is done.", "  4  2. All else is not."]
+    assert "\n".join(told) in text
+    assert [(one.cited, one.says) for one in clauses(guide)] == [
+        ("§1", "Look."), ("§2", "How to decide"), ("§3", "What is seen is done."), ("§4", "All else is not."),
+    ]  # fmt: skip
+    assert clause_of("§3", guide) == clauses(guide)[2]
+    assert [clause_of(said, guide) for said in ("§5", "§0", "3", "§x", "", "§ 99999999")] == [None] * 6
 
 
 def test_it_is_in_the_study_s_language_and_in_english_where_that_says_nothing() -> None:

@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 from textual import events
 
 from lab.labels import Spot
@@ -167,6 +168,32 @@ async def test_flags_notes_and_confidence_go_with_an_answer_given_before_or_afte
         await until(pilot, lambda: rests_on(app, "n1") == f"{WHOLE}@2")
         await press(pilot, "right", "right", "g")
         await until(pilot, lambda: sheet(app).place == f"{WHOLE}@2")
+
+
+async def test_an_answer_cites_a_line_of_the_guide_given_before_or_after_and_taken_back(
+    run: Store, until: Until
+) -> None:
+    study = studied(
+        run, replace(NODES, guide={"en": "Look at every node.\n\n- What is not seen is not done."}), [unit()]
+    )
+    app = rating(run, study)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: ready(app))
+        await press(pilot, "T", "3", "enter")
+        await until(pilot, lambda: "The guide has lines 1 to 2." in painted(app))
+        await press(pilot, "backspace", "2", "enter")
+        await until(pilot, lambda: "§2" in painted(app))
+        assert list(run.labels(study)) == []
+        await press(pilot, "1", "2")
+        await until(pilot, lambda: said(app)[:2] == ["completed", "not_completed"])
+        assert [label.cites for label in run.labels(study)] == ["§2", ""]
+        await press(pilot, "k", "T", "1", "enter")
+        await until(pilot, lambda: [label.cites for label in run.labels(study)] == ["§2", "", "§1"])
+        await press(pilot, "1")
+        await until(pilot, lambda: [label.cites for label in run.labels(study)] == ["§2", "", "§1", "§1"])
+        await press(pilot, "k", "k", "T", "backspace", "enter")
+        await until(pilot, lambda: [label.cites for label in run.labels(study)][-1] == "")
+        assert [label.value for label in run.labels(study)][-1] == "completed"
 
 
 async def test_a_step_chosen_before_the_answer_is_what_the_answer_rests_on(run: Store, until: Until) -> None:
