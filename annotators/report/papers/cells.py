@@ -13,7 +13,7 @@ from annotators.agreement.numbers import mean
 from annotators.agreement.ratings import Numbers, Ratings
 from annotators.studied import Studied
 from lab.agreement import Agreement, How
-from lab.report import Number
+from lab.report import Bars, Number, Table
 
 FEW = 20
 """With fewer runs than this a table says that it describes them, and little more."""
@@ -164,6 +164,20 @@ def few(traces: int, what: str = "runs") -> tuple[str, ...]:
         return (f"n = 0 {what}: there is nothing to go by.",)
     one = what.removesuffix("s") if traces == 1 else what
     return (f"n = {traces} {one}: too few to generalise from; the intervals say how little is known.",)
+
+
+def bars(table: Table, column: str) -> tuple[Bars, ...]:
+    """A table's column beside one another with their intervals; nothing where fewer than two have a value."""
+    at = table.columns.index(column)
+    found = [
+        (str(row[0]), cell.agreement)
+        for row in table.rows
+        if isinstance(cell := row[at], Number) and cell.agreement.value is not None
+    ]
+    if len(found) < 2:
+        return ()
+    title = f"{table.title}: {column}"
+    return (Bars(f"{table.id}-bars", title, tuple(one for _, one in found), tuple(says for says, _ in found)),)
 
 
 def undefined(numbers: Sequence[Agreement]) -> bool:

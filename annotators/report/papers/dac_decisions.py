@@ -10,7 +10,7 @@ from annotators.agreement.fields import ratings_of
 from annotators.metrics import of_task
 from annotators.metrics.dac_decisions import plain
 from annotators.report.papers import cells
-from annotators.report.papers.cells import Item, coefficient, few, share
+from annotators.report.papers.cells import Item, bars, coefficient, few, share
 from annotators.report.papers.said import Truth, asked_units, cases_of, truths
 from annotators.studied import Studied
 from annotators.units.pairs import method_of
@@ -41,7 +41,8 @@ def sections(studied: Studied) -> list[Section]:
     found, left = decisions(studied, told, cases)
     says = tuple(f"{n} left out: {why}." for why, n in sorted(left.items()))
     accuracy = (_accuracy(studied, found),) if found else ()
-    return [Section(title, says, (*accuracy, _agreement(studied)))]
+    pictures = bars(accuracy[0], "All") if accuracy else ()
+    return [Section(title, says, (*accuracy, _agreement(studied)), pictures)]
 
 
 def decisions(

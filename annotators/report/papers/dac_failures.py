@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from annotators.report.papers import cells
-from annotators.report.papers.cells import count, few, of_all
+from annotators.report.papers.cells import bars, count, few, of_all
 from annotators.report.papers.failure_modes import PRIMARY, Modes, by_agent, coders, modes_of, open_words, secondary
 from annotators.report.papers.said import cases_of
 from annotators.studied import Studied
@@ -20,10 +20,11 @@ def sections(studied: Studied) -> list[Section]:
     title = "Failure modes"
     if not modes.of:
         return [Section(title, ("No failure has a settled mode yet.", *open_words(modes)))]
-    tables = [_shares(studied, modes), *by_agent(studied, modes, cases_of(studied), "dac-agents", _SOURCE)]
+    shares = _shares(studied, modes)
+    tables = [shares, *by_agent(studied, modes, cases_of(studied), "dac-agents", _SOURCE)]
     more = secondary(studied, modes, "dac-secondary", _SOURCE)
     tables += [coders(studied, "dac-coders", _SOURCE), *((more,) if more else ())]
-    return [Section(title, open_words(modes), tuple(tables))]
+    return [Section(title, open_words(modes), tuple(tables), bars(shares, "Of failures"))]
 
 
 def _shares(studied: Studied, modes: Modes) -> Table:

@@ -109,7 +109,7 @@ def _humans(studied: Studied, guesses: Sequence[Guess], judged: Sequence[Verdict
         "A verdict of cannot tell is neither right nor wrong, and is left out.",
         "Sim1 is the mean of a cosine of embeddings and of the Levenshtein half, which stands beside it"
         + (f" (embeddings: {studied.further.embedder})." if studied.further.embedder else "; --embed names a model."),
-        "The paper has SR1 30.3 % (121 of 400; Wilson 26.0 to 35.0 %) and Sim1 0.57 for 20 people.",
+        "The paper has SR1 30.3 % and Sim1 0.57 for 20 people and 400 episodes; 121 of 400 would be 26.0 to 35.0 %.",
         *few(known, "episodes"),
     )
     head = ("", "SR1", "SR1, by user", "Sim1", "Levenshtein", "Time (s)", "Time, median (s)")

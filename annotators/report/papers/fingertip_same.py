@@ -11,7 +11,7 @@ from annotators.agreement.fields import ratings_of, truth_of
 from annotators.agreement.judging import Judged, judged
 from annotators.agreement.ratings import Ratings
 from annotators.report.papers import cells
-from annotators.report.papers.cells import Item, coefficient, count, few, share
+from annotators.report.papers.cells import Item, bars, coefficient, count, few, share
 from annotators.report.papers.said import Truth, asked_units, truths
 from annotators.studied import Studied
 from lab.report import Cell, Number, Section, Table
@@ -105,4 +105,4 @@ def _sources(studied: Studied, told: Mapping[tuple[str, str], Truth]) -> list[Se
     )
     head = ("Source of the guess", "Pairs", "SR1")
     table = Table("fingertip-sources", "SR1 by source", head, tuple(rows), "FingerTip 20K Table 3", notes)
-    return [Section("SR1 by source", tables=(table,))]
+    return [Section("SR1 by source", (), (table,), bars(table, "SR1"))]

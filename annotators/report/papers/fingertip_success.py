@@ -9,7 +9,7 @@ from annotators.agreement.fields import ratings_of
 from annotators.agreement.ratings import Ratings
 from annotators.metrics.fingertip_tracks import MOST, user_of
 from annotators.report.papers import cells
-from annotators.report.papers.cells import Item, coefficient, count, few, of_all, share
+from annotators.report.papers.cells import Item, bars, coefficient, count, few, of_all, share
 from annotators.report.papers.said import Truth, asked_units, cases_of, truths
 from annotators.studied import Studied
 from annotators.units.pairs import method_of
@@ -28,7 +28,8 @@ def sections(studied: Studied) -> list[Section]:
     told = truths(studied, OUTCOME)
     if not told:
         return [Section("Personalised execution", ("Nothing is settled about any of these runs yet.",))]
-    return [Section("Personalised execution", tables=(_success(studied, cases, told), _checkers(studied)))]
+    sr2 = _success(studied, cases, told)
+    return [Section("Personalised execution", (), (sr2, _checkers(studied)), bars(sr2, "SR2"))]
 
 
 def _success(studied: Studied, cases: Mapping[str, Case], told: Mapping[tuple[str, str], Truth]) -> Table:

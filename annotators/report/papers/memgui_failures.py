@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from annotators.report.papers import cells
-from annotators.report.papers.cells import count, few, lacking, of_all
+from annotators.report.papers.cells import bars, count, few, lacking, of_all
 from annotators.report.papers.failure_modes import PRIMARY, Modes, by_agent, coders, modes_of, open_words, secondary
 from annotators.report.papers.said import DONE, asked_units, beside, cases_of, run_of
 from annotators.studied import Studied
@@ -37,10 +37,11 @@ def sections(studied: Studied) -> list[Section]:
         return [Section(title, ("No failure has a settled mode yet.", *open_words(modes)))]
     cases = cases_of(studied)
     ran, why = executions(studied, cases)
-    tables = [_shares(studied, modes, ran, why), *by_agent(studied, modes, cases, "memgui-agents", _SOURCE, TIMEOUT)]
+    shares = _shares(studied, modes, ran, why)
+    tables = [shares, *by_agent(studied, modes, cases, "memgui-agents", _SOURCE, TIMEOUT)]
     more = secondary(studied, modes, "memgui-secondary", _SOURCE)
     tables += [coders(studied, "memgui-coders", _SOURCE), *((more,) if more else ())]
-    return [Section(title, open_words(modes), tuple(tables))]
+    return [Section(title, open_words(modes), tuple(tables), bars(shares, "Of failures"))]
 
 
 def _shares(studied: Studied, modes: Modes, ran: int | None, why: str) -> Table:

@@ -14,7 +14,7 @@ from annotators.report.papers.frames import Row, numbers_by
 from annotators.report.papers.said import asked_units, said
 from annotators.studied import Studied
 from lab.labels import Spot
-from lab.report import Cell, Number, Section, Table
+from lab.report import Cell, Number, Point, Scatter, Section, Table
 from lab.study import Unit
 
 STEPS = "steps"
@@ -66,7 +66,7 @@ def sections(studied: Studied) -> list[Section]:
     title = "Golden steps"
     if not any(way.second is not None for way in ways):
         return [Section(title, ("No task has been walked by a second expert yet.",))]
-    return [Section(title, tables=(_checked(studied, ways), _difficulty(studied, ways)))]
+    return [Section(title, (), (_checked(studied, ways), _difficulty(studied, ways)), _picture(ways))]
 
 
 def ways_of(studied: Studied) -> list[Way]:
@@ -127,6 +127,19 @@ def _checked(studied: Studied, ways: Sequence[Way]) -> Table:
 
 def _steps(word: Word | None) -> float | None:
     return word.steps if word is not None else None
+
+
+def _picture(ways: Sequence[Way]) -> tuple[Scatter, ...]:
+    """The two experts' counts, each task a point; nothing where fewer than two tasks have both."""
+    points = tuple(
+        Point(first, second, way.unit.id)
+        for way in ways
+        if (first := _steps(way.first)) is not None and (second := _steps(way.second)) is not None
+    )
+    if len(points) < 2:
+        return ()
+    most = max(value for point in points for value in (point.x, point.y))
+    return (Scatter("memgui-steps", "Step counts of two experts", points, "first expert", "second expert", 0.0, most),)
 
 
 def _difficulty(studied: Studied, ways: Sequence[Way]) -> Table:

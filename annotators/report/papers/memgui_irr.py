@@ -14,7 +14,7 @@ from annotators.agreement.ratings import Numbers, Place, Ratings
 from annotators.derived import information_units
 from annotators.metrics.memgui_irr import rate
 from annotators.report.papers import cells
-from annotators.report.papers.cells import Item, average, coefficient, count, few
+from annotators.report.papers.cells import Item, average, bars, coefficient, count, few
 from annotators.report.papers.frames import Row, numbers_by, ratings_by
 from annotators.report.papers.said import asked_units, cases_of, outcomes, run_of, said
 from annotators.studied import Studied
@@ -48,7 +48,8 @@ def sections(studied: Studied) -> list[Section]:
     marks = ratings_of(studied, USE)
     if not (marks.codes >= 0).any():
         return [Section("Information retention", ("Nobody has handed in a mark yet.",))]
-    first = Section("Information retention", _left(left), (_by_agent(studied, rated, cases),))
+    by_agent = _by_agent(studied, rated, cases)
+    first = Section("Information retention", _left(left), (by_agent,), bars(by_agent, "IRR"))
     second = Section("Agreement on information retention", tables=(_agreement(studied, marks, rated),))
     third = _lists(studied, cases)
     return [first, second, *((third,) if third else ())]
@@ -105,6 +106,7 @@ def _by_agent(studied: Studied, rated: Sequence[Rated], cases: Mapping[str, Case
         "out wrong is 0 %, and so is a run that used none.",
         "Rounded once, half up, at the table; a run's own rate is not rounded to an integer before, as the paper's "
         "prompt asks and its text does not do.",
+        "A run beyond its budget counts as it is; the paper's constrained setting, where it is 0 %, is another.",
         "The paper has 39.5 % for Agent-S2, 39.3 % for M3A, 29.6 % for T3A over its memory tasks (Table 11).",
         *few(len({one.unit.clustered for one in rated})),
     )

@@ -25,7 +25,9 @@ from lab.report import Cell, Number, Section, Table
 OUTCOME = "outcome"
 _LONG = 10.0
 """Minutes after which a discussion without consensus goes to an adjudicator."""
-_WHATS: tuple[tuple[Judged, str], ...] = (("f1", "F1"), ("precision", "Prec."), ("recall", "Recall"))
+_WHATS: tuple[tuple[Judged, str], ...] = (
+    ("f1", "F1 (%)"), ("precision", "Prec. (%)"), ("recall", "Recall (%)"), ("accuracy", "Accuracy (%)"),
+)  # fmt: skip
 _NINE = (
     "The paper has F1 / precision / recall 98.8 / 100.0 / 97.6 at 54 single-app runs and 100.0 / 100.0 / 100.0 at 24 "
     "cross-app runs for its best configuration (Table 9)."
@@ -162,7 +164,7 @@ def _table(
         some = only(truth, units)
         for judge in studied.judges:
             rows.append(_row(studied, f"{name} (N={len(some.places)})", name, judge, some))
-    head = (of, "Evaluator", *(name for _, name in _WHATS), "Accuracy", "Kappa", "Cost ($)")
+    head = (of, "Evaluator", *(name for _, name in _WHATS), "Kappa", "Cost ($)")
     return Table(id, title, head, tuple(rows))
 
 
@@ -176,7 +178,7 @@ def _row(studied: Studied, says: str, part: str, judge: int, truth: Ratings) -> 
         return Number(found) if what == "kappa" else Number(found, 1, 100)
 
     measured = tuple(one(what) for what, _ in _WHATS)
-    return says, name, *measured, one("accuracy"), one("kappa"), _cost(studied, judge, truth, part, against)
+    return says, name, *measured, one("kappa"), _cost(studied, judge, truth, part, against)
 
 
 def _cost(studied: Studied, judge: int, truth: Ratings, part: str, against: str) -> Cell:

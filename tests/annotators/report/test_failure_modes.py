@@ -10,6 +10,7 @@ import pytest
 from annotators.agreement.intervals import wilson
 from annotators.report.papers import dac_failures, memgui_failures
 from lab.adjudication import Adjudicated
+from lab.report import Bars
 from lab.study import Gold, Unit
 from lab.task import Task
 from store.store import Store
@@ -54,6 +55,9 @@ def test_shares_of_executions_of_failures_and_of_those_within_the_limit_are_apar
     assert timeout["Of failures within the limit"] == "by rule"
     partial = row(modes, "partial memory hallucination")
     assert value(partial["Of failures within the limit"]) == pytest.approx(1 / 2)
+    [bars] = found[0].pictures
+    assert isinstance(bars, Bars)
+    assert dict(zip(bars.says, (one.value for one in bars.bars), strict=True))["execution timeout"] == 0.5
     share = number(partial["Of executions"])
     assert (share.low, share.high) == pytest.approx(wilson(1, 10))
     assert found[0].says == ("2 runs have no settled mode and stand in no share: coders differ, or one is missing.",)

@@ -79,16 +79,18 @@ def test_evaluators_stand_against_the_consensus_by_kind_of_task_and_by_agent(rat
     nine = table(found, "memgui-table-9")
     every = row(nine, "All (N=5)")
     assert every["Evaluator"] == "model:g"
-    assert [value(every[name]) for name in ("F1", "Prec.", "Recall", "Accuracy")] == pytest.approx([0.5, 0.5, 0.5, 0.6])
+    assert [value(every[name]) for name in ("F1 (%)", "Prec. (%)", "Recall (%)", "Accuracy (%)")] == pytest.approx(
+        [0.5, 0.5, 0.5, 0.6]
+    )
     assert value(every["Kappa"]) == pytest.approx((0.6 - 0.52) / 0.48)
     single = row(nine, "Single-App (N=3)")
-    assert [value(single[name]) for name in ("F1", "Prec.", "Recall")] == pytest.approx([2 / 3, 0.5, 1])
+    assert [value(single[name]) for name in ("F1 (%)", "Prec. (%)", "Recall (%)")] == pytest.approx([2 / 3, 0.5, 1])
     crossing = row(nine, "Cross-App (N=2)")
-    assert number(crossing["Prec."]).value is None, "it never says success there, so precision is not 0"
-    assert value(crossing["Recall"]) == 0
+    assert number(crossing["Prec. (%)"]).value is None, "it never says success there, so precision is not 0"
+    assert value(crossing["Recall (%)"]) == 0
     ten = table(found, "memgui-table-10")
     assert [cells[0] for cells in ten.rows] == ["m3a (N=2)", "t3a (N=3)"]
-    assert value(row(ten, "m3a (N=2)")["Prec."]) == pytest.approx(0.5)
+    assert value(row(ten, "m3a (N=2)")["Prec. (%)"]) == pytest.approx(0.5)
     assert number(every["Cost ($)"]).undefined == "not recorded"
 
 
