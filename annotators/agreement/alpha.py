@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from annotators.agreement.additive import NOTHING, Additive, over_traces, ratio, undefined
-from annotators.agreement.counts import ONE_CATEGORY, counts, summed, too_few
+from annotators.agreement.counts import ONE_CATEGORY, answers, counts, summed, too_few
 from annotators.agreement.ratings import Floats, Numbers, Ratings
 from annotators.agreement.spread import NO_SPREAD, centred, too_few_numbers
 from annotators.agreement.weights import form
@@ -29,13 +29,13 @@ def krippendorff_alpha(ratings: Ratings, level: str = "nominal") -> Additive:
     if why := too_few(ratings):
         return undefined(name, len(ratings.traces), why)
     counted = counts(ratings)
-    rated = counted.sum(axis=1) >= 2
+    rated = answers(counted) >= 2
     counted = np.where(rated[:, None], counted, 0.0)
-    least = np.maximum(counted.sum(axis=1) - 1, 1)
+    least = np.maximum(answers(counted) - 1, 1)
     if level == "ordinal":
         return _ordinal(name, ratings, counted, least, int(rated.sum()))
     apart = _distances(ratings, level)
-    disagreed = ((counted @ apart) * counted).sum(axis=1) / least
+    disagreed = np.einsum("ij,ij->i", counted @ apart, counted) / least
     sums = summed(ratings, np.column_stack((disagreed, counted)))
 
     def of(sums: Floats) -> Floats:

@@ -14,7 +14,18 @@ import numpy as np
 
 from annotators.agreement.additive import NOTHING, Additive, ratio, undefined
 from annotators.agreement.alpha import krippendorff_alpha
-from annotators.agreement.counts import NO_PAIR, ONE_CATEGORY, agreeing, both, counts, over, summed, too_few
+from annotators.agreement.counts import (
+    NO_PAIR,
+    ONE_CATEGORY,
+    agreeing,
+    answers,
+    both,
+    counts,
+    over,
+    rated_twice,
+    summed,
+    too_few,
+)
 from annotators.agreement.ratings import Floats, Ratings
 from annotators.agreement.weights import form, identity, linear, quadratic
 
@@ -35,11 +46,18 @@ def percent(ratings: Ratings) -> Additive:
 def percent_exact(ratings: Ratings) -> Additive:
     """The share of places (two raters or more) at which all said the same."""
     counted = counts(ratings)
-    return _share("percent_exact", ratings, (counted.max(axis=1, initial=0) == counted.sum(axis=1)).astype(np.float64))
+    return _share("percent_exact", ratings, _unanimous(counted))
+
+
+def _unanimous(counted: Floats) -> Floats:
+    most = np.zeros(len(counted))
+    for said in counted.T:
+        np.maximum(most, said, out=most)
+    return np.asarray(most == answers(counted), dtype=np.float64)
 
 
 def _share(name: str, ratings: Ratings, agreed: Floats) -> Additive:
-    rated = (ratings.codes >= 0).sum(axis=1) >= 2
+    rated = rated_twice(ratings)
     sums = summed(ratings, np.column_stack((agreed * rated, rated)))
     why = too_few(ratings)
     return Additive(
@@ -121,7 +139,7 @@ def _by_margin(name: str, ratings: Ratings, weights: Floats | None, chance: Call
     """
     why = too_few(ratings)
     counted = counts(ratings)
-    raters = counted.sum(axis=1)
+    raters = answers(counted)
     rated = raters >= 2
     shares = counted / np.maximum(raters, 1)[:, None]
     sums = summed(ratings, np.column_stack((agreeing(counted, weights), rated, shares)))
@@ -143,7 +161,7 @@ def conger_kappa(ratings: Ratings, weights: Floats | None = None) -> Additive:
     q, r = len(ratings.categories), len(ratings.raters)
     w = identity(q) if weights is None else weights
     counted = counts(ratings)
-    rated = counted.sum(axis=1) >= 2
+    rated = answers(counted) >= 2
     said = np.stack([summed(ratings, _said(ratings, at)) for at in range(r)], axis=1) if r else np.zeros((1, 0, q))
     first = summed(ratings, np.column_stack((agreeing(counted, weights), rated)))
     sums = np.concatenate((first, said.reshape(len(ratings.traces), r * q)), axis=1)
@@ -194,7 +212,7 @@ def light_kappa(ratings: Ratings) -> Additive:
 
     return Additive(
         "light_kappa", np.concatenate([pair.sums for pair in pairs], axis=1), lambda sums: each(sums).mean(axis=-1),
-        undefined_for, least=-1.0, places=int(((ratings.codes >= 0).sum(axis=1) >= 2).sum()),
+        undefined_for, least=-1.0, places=int(rated_twice(ratings).sum()),
     )  # fmt: skip
 
 

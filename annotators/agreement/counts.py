@@ -16,19 +16,28 @@ NO_PAIR = "no item that two rated"
 
 def counts(ratings: Ratings) -> Floats:
     """(places x q): how many raters said each category."""
-    codes = ratings.codes
-    out = np.empty((codes.shape[0], len(ratings.categories)))
-    for at in range(out.shape[1]):
-        np.sum(codes == at, axis=1, out=out[:, at])
-    return out
+    codes, q = ratings.codes, len(ratings.categories)
+    said = (np.arange(len(codes))[:, None] * q + codes)[codes >= 0]
+    return np.bincount(said, minlength=len(codes) * q).reshape(len(codes), q).astype(np.float64)
+
+
+def answers(counted: Floats) -> Floats:
+    """(places): how many raters said anything; a product, which is many times faster than a sum of short rows."""
+    return np.asarray(counted @ np.ones(counted.shape[1]))
 
 
 def agreeing(counted: Floats, weights: Floats | None = None) -> Floats:
     """(places): the mean agreement of each two raters of a place; 0 where fewer than two rated it."""
-    of = counted.sum(axis=1)
+    of = answers(counted)
     with_all = counted if weights is None else counted @ weights.T
-    same = (counted * (with_all - 1)).sum(axis=1)
+    same = np.einsum("ij,ij->i", counted, with_all) - of
     return np.where(of >= 2, same / np.maximum(of * (of - 1), 1), 0.0)
+
+
+def rated_twice(ratings: Ratings) -> npt.NDArray[np.bool_]:
+    """Which places two raters or more rated."""
+    there = ratings.codes >= 0
+    return np.asarray(there @ np.ones(there.shape[1], np.float32) >= 2)
 
 
 def too_few(ratings: Ratings) -> str:
@@ -36,7 +45,7 @@ def too_few(ratings: Ratings) -> str:
     rated = (ratings.codes >= 0).any(axis=0) if ratings.codes.size else np.zeros(0, np.bool_)
     if rated.sum() < 2:
         return ONE_RATER if rated.sum() else NO_ANSWERS
-    return "" if ((ratings.codes >= 0).sum(axis=1) >= 2).any() else NO_PAIR
+    return "" if rated_twice(ratings).any() else NO_PAIR
 
 
 def summed(ratings: Ratings, columns: Floats) -> Floats:

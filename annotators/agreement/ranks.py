@@ -13,15 +13,19 @@ Ints = npt.NDArray[np.int32]
 _CELLS = 4_000_000
 """Most cells of a table that is ranked at once: 32 MB."""
 
+_PAIRED = 20_000_000
+"""Most cells of a table of traces by pairs, where pairs are more than traces: 160 MB."""
+
 
 def joint(x: Floats, y: Floats, trace: Ints, traces: int) -> tuple[Floats, Floats, Floats, Ints]:
     """Sums from which ranks can be made again; with values x and y and which column says how often each pair came.
 
-    How often each different pair came (traces x pairs) where those are fewer than traces; else (traces x traces) the
-    identity: a resample then says how often each trace came, and so each of its places. Both are exact.
+    How often each different pair came (traces x pairs) where that table is no larger than 160 MB or pairs are fewer
+    than traces; else (traces x traces) the identity: a resample then says how often each trace came, and so each of its
+    places. Both are exact.
     """
     pairs, which = np.unique(np.column_stack((x, y)), axis=0, return_inverse=True)
-    if len(pairs) > traces:
+    if len(pairs) > traces and len(pairs) * traces > _PAIRED:
         return np.eye(traces), x, y, trace
     counted = np.zeros((traces, len(pairs)))
     np.add.at(counted, (trace, which.reshape(-1)), 1.0)

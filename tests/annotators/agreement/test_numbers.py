@@ -198,7 +198,7 @@ def test_sums_are_of_traces_so_that_how_often_each_comes_is_a_product(name: str,
         assert expected is None or got == pytest.approx(expected, abs=1e-8)
 
 
-def test_ranks_are_the_same_from_pairs_and_from_traces() -> None:
+def test_ranks_are_the_same_from_pairs_and_from_traces(monkeypatch: pytest.MonkeyPatch) -> None:
     """Few different pairs are counted; many are told by the traces they are in. Both are exact."""
     some = drawn_numbers(4, 60, 2, 40)
     x, y = np.round(some.values).T
@@ -208,6 +208,12 @@ def test_ranks_are_the_same_from_pairs_and_from_traces() -> None:
     by_pairs = spearman_of(weights @ counted, one, other, column)
     by_traces = spearman_of(weights @ np.eye(40), x, y, some.trace)
     assert by_pairs == pytest.approx(by_traces, abs=1e-12)
+    monkeypatch.setattr("annotators.agreement.ranks._PAIRED", 100)
     identity, _, _, at = joint(some.values[:, 0], some.values[:, 1], some.trace, 40)
     assert identity.tolist() == np.eye(40).tolist()
     assert at is some.trace
+    one = spearman(some)
+    assert one.sums.tolist() == np.eye(40).tolist()
+    rows = np.repeat(np.arange(60), weights[0].astype(int)[some.trace])
+    expected = value(spearman(some._replace(values=some.values[rows], trace=some.trace[rows])))
+    assert one.of(weights[0] @ one.sums) == pytest.approx(expected, abs=1e-12)
