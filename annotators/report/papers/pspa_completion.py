@@ -24,7 +24,7 @@ from lab.report import Cell, Number, Point, Scatter, Section, Table
 SOURCE = "PSPA-Bench E.1"
 FIELD = "completion"
 BAND = 0.05
-_PAPER = {"APR": (".95", ".005"), "TCR": (".47", ".062")}
+_PAPER = {"APR": ("0.95", "0.005"), "TCR": ("0.47", "0.062")}
 _TRUTH = "What is right is the mean of all people's ratings of a run, on a scale from 0 to 1."
 _BESIDE = (
     "APR, and TCR by nodes, come from a study of graphs beside this one (`hitlab study new pspa-e3`, then --with); TCR "

@@ -54,7 +54,14 @@ def _wins(studied: Studied, field: Field) -> Table:
     rows = tuple(_row(studied, field, pair, units, most) for pair, units in sorted(pairs.items()))
     head = ("Methods", "First wins", "Second wins", "Tie", "No majority (of all)", "Pairs with a majority", "Pairs")
     clusters = len({unit.clustered for units in pairs.values() for unit in units})
-    return Table(f"pspa-d2-{field.id}", field.ask, head, rows, "PSPA-Bench Table 5", few(clusters, "users"))
+    return Table(
+        f"pspa-d2-{field.id}", field.ask, head, rows, "PSPA-Bench Table 5", few(clusters, clusters_are(studied))
+    )
+
+
+def clusters_are(studied: Studied) -> str:
+    """What intervals are over."""
+    return "users" if studied.study.protocol.unit == "pair of instruction sets" else "tasks"
 
 
 def methods_of(unit: Unit) -> tuple[str, str]:
@@ -119,5 +126,6 @@ def _agree(studied: Studied, fields: Sequence[Field]) -> Table:
             )
         )
     head = ("Question", "alpha", "AC1", "Two raters agree", "All agree", "Pairs rated by two or more")
-    notes = ("Three answers: one side, the other, a tie. Intervals are over users. The paper reports no agreement.",)
+    over = f"Intervals are over {clusters_are(studied)}."
+    notes = (f"Three answers: one side, the other, a tie. {over} The paper reports no agreement.",)
     return Table("pspa-d2-agreement", "Agreement between people", head, tuple(rows), SOURCE, notes)

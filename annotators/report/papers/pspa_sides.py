@@ -19,7 +19,8 @@ SIDES = ("A", "B")
 _P = "a p value has none"
 _SIDES = (
     "Which side stood left was drawn for each rater and pair, so a rater who looks at content alone chooses left half "
-    "of the time. The p value is the exact binomial's, as if every choice stood for itself; the interval is over users."
+    "of the time. The p value is the exact binomial's, as if every choice stood for itself; the interval is "
+    "clustered as everywhere."
 )
 _AGAIN = (
     "Some pairs were rated once more with the sides turned. Who says the same again has changed sides; who keeps to a "

@@ -123,7 +123,7 @@ def test_apr_and_tcr_come_from_a_study_of_graphs_beside_it_and_success_from_the_
     people = np.array(MEAN) / 100
     apr = np.array(DONE) / 4
     assert row(found, "pspa-e1-metrics", "APR")["MSE"] == pytest.approx(np.mean((people - apr) ** 2))
-    assert row(found, "pspa-e1-metrics", "APR")["paper: ρ"] == ".95"
+    assert row(found, "pspa-e1-metrics", "APR")["paper: ρ"] == "0.95"
     assert row(found, "pspa-e1-metrics", "TCR by nodes")["MSE"] == pytest.approx(np.mean((people - apr) ** 2))
     success = np.array([score > 0.99 for score in SCORES], dtype=float)
     assert row(found, "pspa-e1-metrics", "Success Signal")["Spearman"] == pytest.approx(
@@ -142,7 +142,7 @@ def test_tcr_is_against_a_demonstration_of_the_task(store: Store, study: Study) 
     tcr = np.array([1, 2, 3, 4, 5, 5]) / 5  # the same taps in the same order, so many of its five
     found = row(told(store), "pspa-e1-metrics", "TCR")
     assert found["MSE"] == pytest.approx(np.mean((np.array(MEAN) / 100 - tcr) ** 2))
-    assert (found["paper: ρ"], found["paper: MSE"]) == (".47", ".062")
+    assert (found["paper: ρ"], found["paper: MSE"]) == ("0.47", "0.062")
 
 
 def test_an_empty_study_and_one_without_metrics_say_so(store: Store) -> None:

@@ -121,6 +121,18 @@ def test_what_is_said_once_more_with_the_sides_turned(store: Store, study: Study
     assert none["The same answer"] == "no pair was rated twice"
 
 
+def test_pairs_of_runs_are_clustered_by_task(store: Store) -> None:
+    units = [Unit(f"r{at}", runs=(f"a{at}", f"b{at}"), cluster="task", hidden={"A": "x", "B": "y"}) for at in range(2)]
+    made = frozen(store, units, protocol("pairwise-runs"), id="d2")
+    for rater in ("R1", "R2"):
+        for unit in units:
+            say(store, made, unit, rater, {("", field): "A" for field in FIELDS})
+    found = told(store)
+    assert row(found, "pspa-d2-overall", "x against y")["First wins"] == 1.0
+    assert "n = 1 task: too few to generalise from" in table(found, "pspa-d2-overall").notes[0]
+    assert number(found, "pspa-d2-overall", "x against y", "First wins").agreement.traces == 1
+
+
 def test_an_empty_study_says_so(store: Store) -> None:
     frozen(store, UNITS, protocol("pairwise-sets"), id="d2", raters=("R1", "R2", "R3"))
     assert [section.says for section in told(store)] == [("Nobody has handed in an answer yet.",)]
