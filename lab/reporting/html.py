@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from html import escape
 
-from lab.report import Cell, Number, Picture, Report, Section, Table
-from lab.reporting.layout import clean
+from lab.report import Cell, Picture, Report, Section, Table
+from lab.reporting.layout import clean, of_numbers
 from lab.reporting.svg import INKS, svg
 from lab.reporting.words import (
     CAME_ABOUT,
@@ -124,7 +124,7 @@ def _table(table: Table) -> Iterator[str]:
 
 
 def _rows(columns: Sequence[str], rows: Sequence[Sequence[Cell]], caption: str = "") -> Iterator[str]:
-    numbers = [any(isinstance(row[at], Number) for row in rows) for at in range(len(columns))]
+    numbers = of_numbers(rows, len(rows[0]) if rows else len(columns))
     yield '<div class="wide"><table>' + (f"<caption>{caption}</caption>" if caption else "")
     if columns:
         heads = "".join(
@@ -132,7 +132,6 @@ def _rows(columns: Sequence[str], rows: Sequence[Sequence[Cell]], caption: str =
             for name, number in zip(columns, numbers, strict=True)
         )
         yield f"<thead><tr>{heads}</tr></thead>"
-    numbers = numbers or [False] * (len(rows[0]) if rows else 0)
     yield "<tbody>"
     for first, *rest in rows:
         head = f'<th scope="row">{_cell(first)}</th>'

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 
 from rich.cells import cell_len, chop_cells
@@ -11,6 +12,8 @@ from lab.report import Cell, Number
 from lab.reporting.words import cell_of, interval_of, value_of
 
 GAP = 2
+_COUNT = re.compile(r"^(?:[-+]?[\d,.]+(?: %)?|—|-)?$")
+"""A count, a share, a dash, or nothing."""
 _LEAST = 10
 """Least columns of a cell of words that is folded."""
 _HEAD = 3
@@ -43,6 +46,20 @@ def padded(text: str, width: int, *, right: bool = False) -> str:
     """Text filled up to so many columns."""
     fill = " " * max(0, width - cell_len(text))
     return fill + text if right else text + fill
+
+
+def of_numbers(rows: Sequence[Sequence[Cell]], columns: int) -> list[bool]:
+    """Of each column whether it holds numbers, and stands to the right; the first one says what rows are of."""
+    held = [[row[at] for row in rows] for at in range(columns)]
+    return [
+        at > 0
+        and any(cells)
+        and (
+            any(isinstance(cell, Number) for cell in cells)
+            or all(_COUNT.match(cell) for cell in cells if isinstance(cell, str))
+        )
+        for at, cells in enumerate(held)
+    ]
 
 
 def table_lines(columns: Sequence[str], rows: Sequence[Sequence[Cell]], width: int) -> list[str]:
@@ -102,13 +119,14 @@ def _grid(
     widths = _widths(columns, needs, fixed, width)
     if widths is None:
         return None
-    out = _row([folded(name, widths[at]) for at, name in enumerate(columns)], widths, fixed, heads=True)
+    right = of_numbers(rows, len(columns))
+    out = _row([folded(name, widths[at]) for at, name in enumerate(columns)], widths, right, heads=True)
     out.append("─" * (sum(widths) + GAP * (len(widths) - 1)))
     for row in cells:
         out += _row(
             [lines if fixed[at] and len(lines) > 1 else [part for line in lines for part in folded(line, widths[at])]
              for at, lines in enumerate(row)],
-            widths, fixed,
+            widths, right,
         )  # fmt: skip
     return out
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from lab.report import Cell, Grid, Number, Picture, Report, Table
 from lab.reporting.drawn import drawn, many
-from lab.reporting.layout import clean
+from lab.reporting.layout import clean, of_numbers
 from lab.reporting.words import (
     CAME_ABOUT,
     CAME_ABOUT_COLUMNS,
@@ -28,7 +28,7 @@ def as_markdown(report: Report) -> str:
 
 def escaped(text: str) -> str:
     """Text that Markdown leaves as it is: on one line, without markup, HTML, links or columns."""
-    out = clean(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    out = clean(text).strip().replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     out = re.sub(r"([\\`*_\[\]|~$^])", r"\\\1", out)
     out = out.replace("://", "&#58;//").replace("www.", "www&#46;").replace("@", "&#64;")
     return _START.sub(lambda found: f"{found[1]}{_entity(found[2])}", out)
@@ -68,7 +68,7 @@ def _table(table: Table) -> Iterator[str]:
 
 def _rows(columns: Sequence[str], rows: Sequence[Sequence[Cell]]) -> Iterator[str]:
     yield _row([escaped(name) for name in columns])
-    right = [any(isinstance(row[at], Number) for row in rows) for at in range(len(columns))]
+    right = of_numbers(rows, len(columns))
     yield _row(["---:" if number else "---" for number in right])
     for row in rows:
         yield _row([_cell(cell) for cell in row])
