@@ -22,7 +22,7 @@ from annotators.agreement.coefficients import (
     percent_exact,
     scott_pi,
 )
-from annotators.agreement.counts import NO_ANSWERS
+from annotators.agreement.counts import NO_ANSWERS, over
 from annotators.agreement.icc import Icc, icc, icc_a1_interval
 from annotators.agreement.intervals import estimate
 from annotators.agreement.judging import Judged, judged
@@ -36,7 +36,13 @@ _WEIGHTED: dict[str, Callable[[Ratings, Floats | None], Additive]] = {
     "cohen_kappa": cohen_kappa, "scott_pi": scott_pi, "fleiss_kappa": fleiss_kappa, "conger_kappa": conger_kappa,
     "brennan_prediger": brennan_prediger, "gwet_ac": gwet_ac, "gwet_ac1": gwet_ac, "gwet_ac2": gwet_ac,
 }  # fmt: skip
-_PLAIN = {"percent_agreement": percent, "percent": percent, "percent_exact": percent_exact, "light_kappa": light_kappa}
+_PLAIN = {
+    "percent_agreement": percent,
+    "percent": percent,
+    "percent_exact": percent_exact,
+    "percent_agreement_exact": percent_exact,
+    "light_kappa": light_kappa,
+}
 _NUMBERS = {
     "pearson": pearson, "pearson_r": pearson, "spearman": spearman, "spearman_rho": spearman, "mse": mse, "mae": mae,
 }  # fmt: skip
@@ -65,7 +71,7 @@ def value_of_case(case: Case) -> tuple[float | None, str]:
         case None, _:
             value = float(one.of(total))
         case "z", "fleiss_kappa":
-            value = fleiss_z(case.ratings)
+            value = fleiss_z(_each(case))
         case "se", _:
             value = _error(case, one, name["base"], rest)
         case _ if name["end"]:
@@ -78,20 +84,20 @@ def value_of_case(case: Case) -> tuple[float | None, str]:
 def _additive(case: Case, base: str, weights: str, rest: str) -> Additive:
     if base in _BY_RATER and not case.identified:
         raise Malformed(f"{base} needs to know which rater said what")
+    level = _level(base, rest)
     try:
-        if base in _JUDGED or "llm vs" in rest:
-            return _of_judge(case, base, rest)
+        if base in _JUDGED:
+            return judged(_of_two(case), cast(Judged, base), _positive(case, rest))
+        ratings = _of_two(case) if "llm vs" in rest else case.ratings
         if base in _WEIGHTED:
-            return _WEIGHTED[base](case.ratings, _weights(case, weights, rest))
-        if base.startswith("krippendorff_alpha_"):
-            return krippendorff_alpha(case.ratings, base.removeprefix("krippendorff_alpha_"))
-        if weights:
-            raise Malformed(f"no statistic {case.statistic!r} is known")
-        if base in _PLAIN:
-            return percent_exact(case.ratings) if "exact" in rest else _PLAIN[base](case.ratings)
-        if base in _ICC:
+            return _WEIGHTED[base](ratings, _weights(case, weights, rest))
+        if level and not weights:
+            return krippendorff_alpha(ratings, level)
+        if base in _PLAIN and not weights:
+            return percent_exact(ratings) if "exact" in rest else _PLAIN[base](ratings)
+        if base in _ICC and not weights:
             return icc(case.numbers, _ICC[base])
-        if base in _NUMBERS:
+        if base in _NUMBERS and not weights:
             return _NUMBERS[base](case.numbers)
         if base == "share" and (band := re.search(r"within \+-\s*(\d*\.?\d+)", rest)):
             return within(case.numbers, float(band[1]))
@@ -100,16 +106,25 @@ def _additive(case: Case, base: str, weights: str, rest: str) -> Additive:
     raise Malformed(f"no statistic {case.statistic!r} is known")
 
 
-def _of_judge(case: Case, base: str, rest: str) -> Additive:
-    """Truth is what most people said; the judge stands beside it."""
-    if case.truth is None and len(case.ratings.raters) != 2:
+def _level(base: str, rest: str) -> str:
+    """Of krippendorff_alpha, by its name or by what follows it; empty where it is something else."""
+    if base == "krippendorff_alpha":
+        return next((level for level in ("ordinal", "interval", "ratio") if level in rest), "nominal")
+    return base.removeprefix("krippendorff_alpha_") if base.startswith("krippendorff_alpha_") else ""
+
+
+def _of_two(case: Case) -> Ratings:
+    """Truth, which is what most people said, and the judge beside it."""
+    if case.truth is None and (len(case.ratings.raters) != 2 or not case.identified):
         raise Malformed("it has no truth and judge")
-    ratings = case.truth or case.ratings
-    if base == "cohen_kappa":
-        return cohen_kappa(ratings)
+    return case.truth or case.ratings
+
+
+def _positive(case: Case, rest: str) -> str:
+    """The category that is named as positive; the last where it is named by no category's name."""
+    categories = _of_two(case).categories
     named = re.search(r"positive = (\w+)", rest)
-    positive = named[1] if named and named[1] in ratings.categories else ratings.categories[-1]
-    return judged(ratings, cast(Judged, base), positive)
+    return named[1] if named and named[1] in categories else categories[-1]
 
 
 def _weights(case: Case, name: str, rest: str) -> Floats | None:
@@ -132,12 +147,31 @@ def _error(case: Case, one: Additive, base: str, rest: str) -> float | None:
     """A standard error: over traces by the jackknife where that is named, else in closed form."""
     if "jackknife" in rest:
         return estimate(one, How()).standard_error
-    if base == "cohen_kappa" and case.table is not None:
-        return cohen_error(case.table, None if case.weights is None else _weights(case, "weighted", rest))
+    if base == "cohen_kappa":
+        return cohen_error(_table(case), None if case.weights is None else _weights(case, "weighted", rest))
     closed = {"fleiss_kappa": fleiss_error, "gwet_ac1": gwet_error, "gwet_ac": gwet_error}
-    if base in closed and case.table is None:
-        return closed[base](case.ratings)
-    raise Malformed(f"no statistic {case.statistic!r} is known for this input")
+    if base in closed:
+        return closed[base](_each(case))
+    raise Malformed(f"no statistic {case.statistic!r} is known")
+
+
+def _table(case: Case) -> Floats:
+    """How often two raters said what, over places that both rated."""
+    if case.table is not None:
+        return case.table
+    q = len(case.ratings.categories)
+    table = np.zeros((q, q))
+    both = case.ratings.codes[(case.ratings.codes >= 0).all(axis=1)]
+    np.add.at(table, (both[:, 0], both[:, 1]), 1.0)
+    return table
+
+
+def _each(case: Case) -> Ratings:
+    """Every place written down as often as it came."""
+    times = np.rint(case.times).astype(int)
+    if np.abs(times - case.times).max(initial=0.0) > 1e-6:
+        raise Malformed("its table holds no whole numbers")
+    return over(case.ratings, np.repeat(np.arange(len(times)), times))
 
 
 def _end(case: Case, one: Additive, base: str, end: Literal["low", "high"] | str, level: float) -> float | None:

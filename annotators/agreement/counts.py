@@ -58,7 +58,8 @@ def both(ratings: Ratings) -> npt.NDArray[np.bool_]:
     return np.asarray((ratings.codes >= 0).all(axis=1))
 
 
-def over(ratings: Ratings, places: npt.NDArray[np.bool_]) -> Ratings:
-    """Those places alone, of the same traces."""
-    kept = tuple(place for place, keep in zip(ratings.places, places, strict=True) if keep) if ratings.places else ()
-    return ratings._replace(codes=ratings.codes[places], trace=ratings.trace[places], places=kept)
+def over(ratings: Ratings, places: npt.NDArray[np.bool_] | npt.NDArray[np.int_]) -> Ratings:
+    """Those places alone, by a mask or by their indices, of the same traces."""
+    at = np.nonzero(places)[0] if places.dtype == np.bool_ else places
+    kept = tuple(ratings.places[i] for i in at) if ratings.places else ()
+    return ratings._replace(codes=ratings.codes[at], trace=ratings.trace[at], places=kept)

@@ -53,6 +53,13 @@ PAIRS = [[1, 1], [2, 2], [1, 2], [2, 2], [1, 1], [2, 1]]
         ("pearson", "two lists", {"a": [1, 2, 3], "b": [2, 4, 6]}, 1.0),
         ("mae", "two lists", {"a": [1, 2, 4], "b": [2, 4, 4]}, 1.0),
         ("accuracy", "two lists", {"a": ["x", "y", "y"], "b": ["x", "x", "y"]}, 2 / 3),
+        ("krippendorff_alpha (ordinal)", "units x raters", [[1, 1], [2, 2]], 1.0),
+        ("krippendorff_alpha", "units x raters", [[1, 2], [2, 1]], -0.5),
+        ("percent_agreement_exact", "units x raters", [[1, 1, 1], [1, 1, 2]], 0.5),
+        ("gwet_ac1_se", "contingency table", [[5, 0], [0, 5]], 0.0),
+        ("cohen_kappa_se", "units x raters", [[1, 1], [2, 2]], 0.0),
+        ("gwet_ac1 LLM vs majority", "traces", {"trace": [1, 1], "human": [[1], [0]], "llm": [1, 0]}, 1.0),
+        ("percent_agreement LLM vs majority", "traces", {"trace": [1, 1], "human": [[1], [0]], "llm": [1, 1]}, 0.5),
         ("share within +-0.5", "two lists", {"a": [1, 2], "b": [1.5, 3]}, 0.5),
     ],
 )  # fmt: skip

@@ -212,8 +212,8 @@ def test_ranks_are_the_same_from_pairs_and_from_traces(monkeypatch: pytest.Monke
     identity, _, _, at = joint(some.values[:, 0], some.values[:, 1], some.trace, 40)
     assert identity.tolist() == np.eye(40).tolist()
     assert at is some.trace
-    one = spearman(some)
-    assert one.sums.tolist() == np.eye(40).tolist()
+    whole = spearman(some)
+    assert whole.sums.tolist() == np.eye(40).tolist()
     rows = np.repeat(np.arange(60), weights[0].astype(int)[some.trace])
     expected = value(spearman(some._replace(values=some.values[rows], trace=some.trace[rows])))
-    assert one.of(weights[0] @ one.sums) == pytest.approx(expected, abs=1e-12)
+    assert whole.of(weights[0] @ whole.sums) == pytest.approx(expected, abs=1e-12)
