@@ -20,13 +20,13 @@ _COLUMNS: dict[str, Column] = {
     "pace": Column("s each", 6, 0, right=True),
     "rest": Column("as the rest", 11, 0, right=True),
     "bar": Column("", 20, 164),
-    "interval": Column("interval", 13, 84),
+    "interval": Column("interval", 13, 92),
     "n": Column("n", 6, 64, right=True),
     "drift": Column("drift", 6, 0, right=True),
     "gold": Column("as gold", 7, 0, right=True),
-    "before": Column("as before", 9, 96, right=True),
+    "before": Column("as before", 9, 106, right=True),
     "again": Column("again", 7, 142, right=True),
-    "missing": Column("missing", 7, 72, right=True),
+    "missing": Column("missing", 7, 84, right=True),
     "longest": Column("same in a row", 13, 130, right=True),
 }
 _ONE: dict[str, Column] = {

@@ -9,6 +9,7 @@ from annotators.rater_numbers import RaterNumbers, Stretch
 from lab.agreement import Agreement
 from lab.drawing import share_bar
 from lab.labels import MISSING
+from lab.plain import plain
 from lab.rounded import rounded
 
 _BAR = 20
@@ -42,7 +43,8 @@ def lines_of(one: RaterNumbers, shown: Mapping[str, str]) -> list[Line]:
     ]
     for number in one.fields:
         share = number.statistic.startswith("same")
-        found.append(Line(f"{shown.get(number.field, number.field)}: {number.statistic}", number, share=share))
+        asked = plain(shown.get(number.field, number.field), lines=False)
+        found.append(Line(f"{asked}: {number.statistic}", number, share=share))
     return found
 
 
@@ -80,7 +82,9 @@ def _figure(value: float, line: Line) -> str:
 def head_words(one: RaterNumbers) -> str:
     """Who it is, and how much of theirs there is."""
     items = f"{one.done:,} of {one.dealt:,} items handed in, " if one.dealt else ""
-    return f"{one.rater}   {one.kind}   {items}{one.answers:,} answer{'' if one.answers == 1 else 's'}"
+    return (
+        f"{plain(one.rater, lines=False)}   {one.kind}   {items}{one.answers:,} answer{'' if one.answers == 1 else 's'}"
+    )
 
 
 def pace_words(one: RaterNumbers) -> str:
@@ -94,7 +98,9 @@ def pace_words(one: RaterNumbers) -> str:
 def reason_words(reasons: Mapping[str, int]) -> str:
     """How often which reason stands in place of an answer."""
     known: dict[str, str] = {str(reason): words for reason, words in MISSING.items()}
-    return ", ".join(f"{known.get(name, name.replace('_', ' '))} {count:,}" for name, count in reasons.items())
+    return ", ".join(
+        f"{known.get(name, plain(name.replace('_', ' '), lines=False))} {count:,}" for name, count in reasons.items()
+    )
 
 
 def stretch_lines(what: str, stretches: tuple[Stretch, ...], unit: str, width: int = _BAR) -> list[str]:
@@ -133,8 +139,9 @@ def apart_words(one: RaterNumbers) -> list[str]:
     if one.longest is not None:
         found.append(
             f"longest row of the same answer: {one.longest.length:,} of {one.longest.of:,} "
-            f"({one.longest.value} to {one.longest.field})"
+            f"({plain(one.longest.value, lines=False)} to {plain(one.longest.field, lines=False)})"
         )
     if one.flags:
-        found.append("flags raised: " + ", ".join(f"{name} {count:,}" for name, count in one.flags.items()))
+        raised = ", ".join(f"{plain(name, lines=False)} {count:,}" for name, count in one.flags.items())
+        found.append(f"flags raised: {raised}")
     return found
