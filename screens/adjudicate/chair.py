@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from lab.adjudication import Adjudicated, Means, Move, Said, Settled, majority_of, masks, said_at
 from lab.errors import LabError
 from lab.label import Label, Missing
-from lab.labels import Spot, laid_out
+from lab.labels import Spot, laid_out, target_of
+from lab.rules import check_value
 from lab.study import Study, Unit
 from lab.task import Actor
 
@@ -145,6 +146,13 @@ class Chair:
             if len(words) > 1 and spot.field not in texts and (unit.id, spot) not in settled:
                 found.append(spot)
         return found
+
+    def check_fits(self, case: Case, value: Any) -> None:
+        """Raises `LabError` where a value is none of its field's."""
+        field = self.study.protocol.field(case.spot.field)
+        assert field is not None
+        told = Label("", "", 0, case.unit.id, *case.spot, self.person, value)
+        check_value(field.id, field, target_of(case.unit, case.spot.target), told)
 
     # -- settling --------------------------------------------------------------------------------------------
 

@@ -184,19 +184,27 @@ class SettlePane(ItemPane):
         """What was typed is taken; a `LabError` leaves the line open."""
         match what:
             case "value":
-                value = typed_value(self.item.field, words)
+                value = self._fitting(words)
                 self.leave_line()
                 self.choose(value)
             case "minutes":
                 self._discussed(words)
             case "now":
-                now = typed_value(self.item.field, words)
+                now = self._fitting(words)
                 self.leave_line()
                 self._asks_why(now)
             case "why":
                 self._changed(words)
             case "reason" | "withdraw":
                 self._settle(words, withdrawn=what == "withdraw")
+
+    def _fitting(self, words: str) -> Any:
+        """The value that was typed; a `LabError` where it is none of the question's."""
+        assert self.chair is not None
+        assert self.case is not None
+        value = typed_value(self.item.field, words)
+        self.chair.check_fits(self.case, value)
+        return value
 
     def _discussed(self, words: str) -> None:
         draft = self.draft

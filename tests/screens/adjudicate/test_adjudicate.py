@@ -1,0 +1,351 @@
+"""The room Adjudicate: the queue, one item beside its run, what keys choose, the reason, and what stays hidden."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+from textual.binding import Binding
+
+from annotators.protocols import protocol
+from lab.adjudication import Adjudicated
+from lab.label import Act
+from lab.labels import Spot
+from lab.protocol import Field, Protocol
+from lab.settings import Settings
+from lab.stamp import now, uuid7
+from lab.study import Study, Target, Unit
+from lab.task import Actor
+from screens.adjudicate.adjudicate import AdjudicateScreen
+from screens.adjudicate.keys import ADJUDICATE_KEYS, SETTLE_KEYS
+from screens.adjudicate.pane import SettlePane
+from screens.annotate.beside import Beside
+from screens.app import LabApp
+from screens.rooms import Opening
+from store.store import Store
+from tests.blind import found
+from tests.screens.annotate.made import press
+from tests.screens.annotate.watched import Watched
+from tests.screens.runs import WHOLE, painted, whole_run
+from tests.studies import frozen, label
+
+Until = Callable[..., Awaitable[None]]
+TDG = protocol("tdg")
+TARGETS = tuple(Target(f"n{n}", f"Node {n}: open what belongs to it") for n in (1, 2, 3))
+CODES = ("ZR1code", "ZR2code", "ZR3code")
+D1 = Actor("human", "D1")
+SAID = {"u1": ("ccn", "ccc", "cn?"), "u2": ("ccc", "nnc", "ccc")}
+"""By run what the three say of its items: completed, not completed, cannot judge."""
+WORDS = {"c": "completed", "n": "not_completed"}
+
+
+def studied(store: Store, said: dict[str, tuple[str, ...]] | None = None, **more: Any) -> Study:
+    """A locked study of the whole run, rated by three people and a judge."""
+    answers = SAID if said is None else said
+    store.import_run(whole_run())
+    units = [Unit(id, (WHOLE,), targets=TARGETS) for id in answers]
+    locked = more.pop("locked", True)
+    plan = frozen(store, units, TDG, raters=CODES, id="s", seed=4, **more)
+    for one in units:
+        for target, words in zip(TARGETS, answers[one.id], strict=True):
+            for at, (code, word) in enumerate(zip(CODES, words, strict=True)):
+                given: dict[str, Any] = {"rater": Actor("human", code), "evidence": f"{WHOLE}@{at + 2}"}
+                given |= {"reason_missing": "cannot_judge"} if word == "?" else {}
+                note = f"As {word} says" if target.id == "n1" else ""
+                row = label(plan, one, target.id, "state", WORDS.get(word), note=note, **given)
+                store.record_label(plan, one, row)
+        judge = Actor("model", "Zjudge")
+        store.record_label(plan, one, label(plan, one, "n1", "state", "not_completed", rater=judge, config_sha="x"))
+        for code in CODES:
+            store.record_act(Act(uuid7(), "s", 1, Actor("human", code), "commit", now(), one.id))
+    if locked:
+        store.record_act(Act(uuid7(), "s", 1, D1, "locked", now()))
+    return plan
+
+
+def settling(store: Store, plan: Study, person: str = "D1", **more: Any) -> LabApp:
+    given = Settings(person=person, seat="designer", bell=False, **more)
+    return LabApp(store, given, Opening("adjudicate", study=plan))
+
+
+def room(app: LabApp) -> AdjudicateScreen:
+    assert isinstance(app.screen, AdjudicateScreen)
+    return app.screen
+
+
+def pane(app: LabApp) -> SettlePane:
+    return room(app).pane
+
+
+def listed(app: LabApp, count: int = 3) -> bool:
+    return isinstance(app.screen, AdjudicateScreen) and room(app).disputes.count == count
+
+
+def seen(app: LabApp, unit: str, target: str) -> bool:
+    case = pane(app).case
+    return room(app).shown == "case" and case is not None and (case.unit.id, case.spot.target) == (unit, target)
+
+
+def stands(store: Store, plan: Study, unit: str, target: str) -> Adjudicated | None:
+    one = store.settled(plan).get((unit, Spot(target, "state")))
+    return one.what if one is not None else None
+
+
+async def typed(pilot: Any, words: str) -> None:
+    for character in words:
+        await press(pilot, "space" if character == " " else character)
+
+
+async def begun(pilot: Any, app: LabApp, until: Until) -> str:
+    """Opens the first of the queue; gives its run."""
+    await until(pilot, lambda: listed(app))
+    await press(pilot, "enter")
+    await until(pilot, lambda: room(app).shown == "case" and pane(app).voices.has_focus)
+    case = pane(app).case
+    assert case is not None
+    return case.unit.id
+
+
+async def test_the_queue_lists_what_differs(store: Store, until: Until) -> None:
+    plan = studied(store)
+    app = settling(store, plan)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: listed(app) and "3 to settle" in painted(app))
+        rows = [(row.unit, row.spot.target) for row in room(app).disputes.rows]
+        assert set(rows) == {("u1", "n1"), ("u1", "n3"), ("u2", "n2")}
+        assert rows in ([*sorted(rows)[:2], ("u2", "n2")], [("u2", "n2"), *sorted(rows)[:2]]), "a run stays together"
+        text = painted(app)
+        assert "2 completed, 1 not completed" in text
+        assert "1 completed, 1 not completed, 1 cannot judge" in text
+
+
+async def test_a_digit_enter_and_a_reason_settle_and_the_next_comes(store: Store, until: Until) -> None:
+    plan = studied(store, {"u1": SAID["u1"]})
+    app = settling(store, plan)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: listed(app, 2))
+        await press(pilot, "enter")
+        await until(pilot, lambda: seen(app, "u1", "n1"))
+        await press(pilot, "enter")
+        await until(pilot, lambda: "Choose what is right first" in painted(app))
+        await press(pilot, "2")
+        await until(pilot, lambda: "not completed by the adjudicator" in painted(app))
+        await press(pilot, "enter", "enter")
+        await until(pilot, lambda: "A reason must be said" in painted(app))
+        assert store.settled(plan) == {}
+        await typed(pilot, "It was not")
+        await press(pilot, "enter")
+        await until(pilot, lambda: seen(app, "u1", "n3"))
+        what = stands(store, plan, "u1", "n1")
+        assert what is not None
+        assert (what.value, what.by_means, what.reason) == ("not_completed", "adjudicator", "It was not")
+        await until(pilot, lambda: "1 to settle   1 settled" in painted(app))
+        await press(pilot, "0", "1", "enter")
+        await typed(pilot, "Too dark")
+        await press(pilot, "enter")
+        await until(pilot, lambda: "0 to settle   2 settled" in painted(app))
+        last = stands(store, plan, "u1", "n3")
+        assert last is not None
+        assert (last.value, last.reason_missing) == (None, "cannot_judge")
+
+
+async def test_majority_by_one_key_and_a_discussion(store: Store, until: Until) -> None:
+    plan = studied(store, {"u2": SAID["u2"]})
+    app = settling(store, plan)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: listed(app, 1))
+        await press(pilot, "enter")
+        await until(pilot, lambda: seen(app, "u2", "n2"))
+        await press(pilot, "m")
+        await until(pilot, lambda: "not completed by majority" in painted(app))
+        await press(pilot, "1")
+        await until(pilot, lambda: "completed by the adjudicator" in painted(app))
+        voices = pane(app).voices
+        movers = [at for at, voice in enumerate(voices.voices) if voice.said.value == "not_completed"]
+        await press(pilot, *(["down"] * movers[0]), "c", "1")
+        await typed(pilot, "slip: missed it")
+        await press(pilot, "enter", "d", "4", "enter")
+        await until(pilot, lambda: "completed by discussion, 4 min" in painted(app))
+        await press(pilot, "enter")
+        await typed(pilot, "Seen")
+        await press(pilot, "enter")
+        await until(pilot, lambda: stands(store, plan, "u2", "n2") is not None)
+        what = stands(store, plan, "u2", "n2")
+        assert what is not None
+        assert (what.by_means, what.minutes, what.value) == ("discussion", 4.0, "completed")
+        moved = voices.voices[movers[0]].said.rater.id
+        assert [(one.rater, one.was, one.now, one.code, one.why) for one in what.moves] == [
+            (moved, "not_completed", "completed", "slip", "missed it")
+        ]
+        await until(pilot, lambda: "Settled:" in painted(app) and "(slip, missed it)" in painted(app))
+
+
+async def test_what_is_settled_is_left_unsettled_with_a_reason(store: Store, until: Until) -> None:
+    plan = studied(store)
+    unit = store.unit(plan, "u1")
+    store.settle(plan, unit, Adjudicated("n1", "state", "majority", "completed", reason="most"), D1)
+    app = settling(store, plan)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: listed(app))
+        await press(pilot, "end", "enter")
+        await until(pilot, lambda: seen(app, "u1", "n1") and "Settled:" in painted(app))
+        await press(pilot, "z")
+        await typed(pilot, "Wrong run")
+        await press(pilot, "enter")
+        await until(pilot, lambda: stands(store, plan, "u1", "n1") is None)
+        await until(pilot, lambda: "3 to settle   0 settled" in painted(app))
+
+
+async def test_the_run_goes_to_the_step_of_the_answer_under_the_cursor(store: Store, until: Until) -> None:
+    app = settling(store, studied(store))
+    async with app.run_test(size=(120, 40)) as pilot:
+        await begun(pilot, app, until)
+        beside = app.screen.query_one(Beside)
+        for at, voice in enumerate(pane(app).voices.voices):
+            await press(pilot, *(["down"] if at else []))
+            assert voice.said.label is not None
+            await until(pilot, lambda voice=voice: beside.place == voice.said.label.evidence)
+        await press(pilot, "left")
+        await until(pilot, lambda: beside.place != pane(app).voices.voices[-1].said.label.evidence)  # type: ignore[union-attr]
+
+
+async def test_esc_goes_back_and_what_was_chosen_stays(store: Store, until: Until) -> None:
+    app = settling(store, studied(store))
+    async with app.run_test(size=(120, 40)) as pilot:
+        unit = await begun(pilot, app, until)
+        await press(pilot, "2", "enter")
+        await typed(pilot, "Half a rea")
+        await press(pilot, "escape")
+        await until(pilot, lambda: not pane(app).typing and "Half a rea" in painted(app))
+        await press(pilot, "escape")
+        await until(pilot, lambda: room(app).shown == "queue")
+        await press(pilot, "enter", "enter")
+        await until(pilot, lambda: pane(app).line.text == "Half a rea")
+        case = pane(app).case
+        assert case is not None
+        assert case.unit.id == unit
+        await press(pilot, "escape", "escape", "escape")
+        await until(pilot, lambda: app.current_mode == "home")
+
+
+async def test_judges_stand_beside_people_on_request(store: Store, until: Until) -> None:
+    plan = studied(store, {"u1": ("ccn", "ccc", "ccc")})
+    app = settling(store, plan)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: listed(app, 1))
+        await press(pilot, "enter")
+        await until(pilot, lambda: seen(app, "u1", "n1"))
+        assert "J1" not in painted(app)
+        await press(pilot, "J")
+        await until(pilot, lambda: "J1" in painted(app))
+        await press(pilot, "end", "c")
+        await until(pilot, lambda: "A judge does not discuss" in painted(app))
+
+
+async def test_who_rated_the_unit_is_told_so_and_settles_nothing(store: Store, until: Until) -> None:
+    plan = studied(store)
+    app = settling(store, plan, person=CODES[0])
+    async with app.run_test(size=(120, 40)) as pilot:
+        await begun(pilot, app, until)
+        await until(pilot, lambda: "rated it; who settles it is somebody else" in painted(app).replace("\n", " "))
+        await press(pilot, "1", "m", "enter")
+        assert not pane(app).typing
+        assert not pane(app).draft.chosen
+    assert store.settled(plan) == {}
+
+
+async def test_who_still_rates_sees_no_answer(store: Store, until: Until) -> None:
+    plan = studied(store, locked=False)
+    more = Unit("u3", (WHOLE,), targets=TARGETS)
+    later = frozen(store, [more], TDG, raters=CODES, id="later")
+    app = settling(store, later, person=CODES[0])
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: "rates in it and is not done" in painted(app))
+        assert room(app).disputes.count == 0
+    assert store.settled(plan) == {}
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60)])
+async def test_nobody_is_named_before_it_is_decided(
+    store: Store, until: Until, monkeypatch: pytest.MonkeyPatch, size: tuple[int, int]
+) -> None:
+    """All that was painted, toasted or copied, through every key of the room."""
+    plan = studied(store)
+    app, watched = settling(store, plan), Watched(monkeypatch)
+    hidden = [*CODES, "Zjudge"]
+    keys = [binding.key.split(",")[0] for binding in (*SETTLE_KEYS, *ADJUDICATE_KEYS) if isinstance(binding, Binding)]
+    assert len(keys) > 20
+    async with app.run_test(size=size, notifications=True) as pilot:
+        await begun(pilot, app, until)
+        for key in [key for key in keys if key != "escape"]:
+            await press(pilot, key)
+            watched.look(app)
+            while len(app.screen_stack) > 1 or pane(app).typing or pane(app).menu.display:
+                await press(pilot, "escape")
+            if room(app).shown == "queue":
+                await press(pilot, "enter")
+        await press(pilot, "escape", "f2", "f7")
+        watched.look(app)
+        assert found(["A  ", "completed"], watched.text)
+        assert found(hidden, watched.text) == set()
+        await press(pilot, "enter", "1", "enter", "x", "enter")
+        await until(pilot, lambda: bool(store.settled(plan)))
+        watched.look(app)
+    assert found(hidden, watched.text) == set()
+
+
+async def test_once_all_of_a_run_is_decided_codes_are_shown_where_the_study_does_not_hide_them(
+    store: Store, until: Until, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan = studied(store, {"u1": SAID["u1"]}, blind=("people", "models", "method", "outcome"))
+    app, watched = settling(store, plan), Watched(monkeypatch)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: listed(app, 2))
+        await press(pilot, "enter", "1", "enter", "x", "enter")
+        await until(pilot, lambda: seen(app, "u1", "n3"))
+        await press(pilot, "p")
+        watched.look(app)
+        assert found(CODES, watched.text) == set(), "another item of the run is still open"
+        await press(pilot, "n", "1", "enter", "x", "enter")
+        await until(pilot, lambda: all(code in painted(app) for code in CODES))
+
+
+async def test_a_study_on_which_all_agree_and_one_without_answers(store: Store, until: Until) -> None:
+    agreed = studied(store, {"u1": ("ccc", "ccc", "ccc")})
+    empty = frozen(store, [Unit("e1", (WHOLE,), targets=TARGETS)], TDG, raters=("R7", "R8"), id="empty")
+    app = settling(store, agreed)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await until(pilot, lambda: "There is nothing on which people differ" in painted(app))
+        app.open_numbers(empty, "adjudicate")
+        await until(pilot, lambda: "nothing on which people differ" in painted(app) and room(app).chair is not None)
+        await press(pilot, "enter", "1", "n")
+        assert room(app).shown == "queue"
+
+
+async def test_a_number_is_typed(store: Store, until: Until) -> None:
+    share = Field("share", "How much was done?", "interval", least=0, most=100, step=1)
+    plan = frozen(store, [Unit("u1", ("gone",))], Protocol("share", "Share", "run", (share,)), raters=CODES[:2], id="n")
+    unit = store.unit(plan, "u1")
+    for code, value in zip(CODES, (40, 90), strict=False):
+        store.record_label(plan, unit, label(plan, unit, "", "share", value, rater=Actor("human", code)))
+    store.record_act(Act(uuid7(), "n", 1, D1, "locked", now()))
+    for code in CODES[:2]:
+        store.record_act(Act(uuid7(), "n", 1, Actor("human", code), "commit", now(), "u1"))
+    app = settling(store, plan)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: listed(app, 1))
+        await press(pilot, "enter", "8", "0", "5", "enter")
+        await until(pilot, lambda: "805 is not" in painted(app))
+        await press(pilot, "backspace", "enter")
+        await until(pilot, lambda: "80 by the adjudicator" in painted(app))
+        await press(pilot, "enter", "y", "enter")
+        await until(pilot, lambda: bool(store.settled(plan)))
+    assert [one.what.value for one in store.settled(plan).values()] == [80]
+
+
+def test_every_key_has_an_id_and_a_tooltip() -> None:
+    keys = [key for key in (*SETTLE_KEYS, *ADJUDICATE_KEYS) if isinstance(key, Binding)]
+    assert all(key.id and key.tooltip for key in keys)
+    shown = [key for key in keys if key.show]
+    assert len(shown) <= 6
