@@ -28,7 +28,7 @@ from store.store import Store
 _HOME = Path(__file__).resolve().parent.parent
 _MADE_BY = (
     "annotators/*.py", "annotators/agreement/*.py", "annotators/metrics/*.py", "lab/adjudication.py", "lab/agreed.py",
-    "lab/agreement.py", "lab/columns.py", "lab/labels.py", "store/standing.py",
+    "lab/agreement.py", "lab/columns.py", "lab/labels.py", "store/standing.py", "store/times.py",
 )  # fmt: skip
 """The sources that a number depends on."""
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime
 from typing import Any, NamedTuple
 
 import msgspec
@@ -16,10 +15,14 @@ from lab.study import VERSION, Study
 from lab.task import Actor
 from lab.wire import decode, storable
 from store.studies import key_of
+from store.times import milliseconds
 
 _BATCH = 50_000
 """Labels that are objects at a time."""
-_LABELS = "SELECT n, unit, target, field, run, body FROM label WHERE study = ? AND version = ?"
+_SOME = "SELECT n, body FROM label WHERE study = ? AND version = ?"
+_MOST = "SELECT n, body FROM label WHERE +study = ? AND +version = ?"
+"""The same without an index: where most of a file's labels are wanted, going through all of them is faster."""
+_SIZE = "SELECT (SELECT count(*) FROM label WHERE study = ? AND version = ?), (SELECT ifnull(max(n), 0) FROM label)"
 _UNITS = "SELECT body FROM unit WHERE study = ? AND version = ? ORDER BY position"
 _DEALT = "SELECT unit, rater, run FROM assignment WHERE study = ? AND version = ? ORDER BY n"
 _ACTS = (
@@ -47,7 +50,11 @@ class _Unit(msgspec.Struct, frozen=True, gc=False):
 class _Said(msgspec.Struct, frozen=True, gc=False):
     """What arithmetic reads of a label; the rest of its row stays unread."""
 
+    unit: str
+    target: str
+    field: str
     rater: msgspec.Raw
+    run: int = 1
     value: msgspec.Raw = msgspec.Raw(b"null")
     reason_missing: str | None = None
     confidence: float | None = None
@@ -92,7 +99,8 @@ def standing(db: sqlite3.Connection, study: Study) -> Columns:
     key = key_of(study)
     units: list[_Unit] = [decode(body, _Unit, "a unit in the file") for (body,) in db.execute(_UNITS, key)]
     reading = _Reading(study, units)
-    cursor = db.execute(_LABELS, key)
+    wanted, all_of_them = db.execute(_SIZE, key).fetchone()
+    cursor = db.execute(_MOST if 4 * wanted > all_of_them else _SOME, key)
     while batch := cursor.fetchmany(_BATCH):
         reading.take(batch)
     gone = _numbers(db, reading.superseded)
@@ -121,15 +129,22 @@ class _Index(dict[Any, int]):
         return number
 
 
+class _Places(dict[str, int]):
+    """Names that are known as numbers; any other is -1."""
+
+    def __missing__(self, name: str) -> int:
+        return -1
+
+
 class _Reading:
     """Batches of rows as columns."""
 
     def __init__(self, study: Study, units: Sequence[_Unit]) -> None:
-        self.units = {storable(unit.id): i for i, unit in enumerate(units)}
+        self.units = _Places({storable(unit.id): i for i, unit in enumerate(units)})
         self.unit_ids = tuple(unit.id for unit in units)
         self.target_ids = tuple(dict.fromkeys(("", *(one.id for unit in units for one in unit.targets))))
-        self.targets = {storable(id): i for i, id in enumerate(self.target_ids)}
-        self.fields = {storable(field.id): i for i, field in enumerate(study.protocol.fields)}
+        self.targets = _Places({storable(id): i for i, id in enumerate(self.target_ids)})
+        self.fields = _Places({storable(field.id): i for i, field in enumerate(study.protocol.fields)})
         self.field_ids = tuple(field.id for field in study.protocol.fields)
         self.raters, self.values, self.reasons, self.cites = _Index(), _Index(), _Index(), _Index()
         self.superseded: set[str] = set()
@@ -137,34 +152,29 @@ class _Reading:
         self._decode = msgspec.json.Decoder(_Said).decode
         self._newest = VERSION
 
-    def take(self, batch: list[Any]) -> None:
-        """Takes rows in: n, unit, target, field, run, body."""
-        said = self._said(batch)
-        for one in said:
-            if one.supersedes:
-                self.superseded.add(one.supersedes)
-            if one.also:
-                self.superseded.update(one.also)
-        n, unit, target, field, run, _ = zip(*batch, strict=True)
-        at = _milliseconds([one.at for one in said])
-        shown = _milliseconds([one.shown_at or "" for one in said])
+    def take(self, batch: list[tuple[int, str]]) -> None:
+        """Takes rows in: n, body."""
+        said = self._said([body for _, body in batch])
+        self.superseded.update([one.supersedes for one in said if one.supersedes])
+        self.superseded.update([id for one in said if one.also for id in one.also])
+        at = milliseconds([one.at for one in said])
+        shown = milliseconds([one.shown_at or "" for one in said])
         idle = np.array([one.idle_ms for one in said], dtype=np.float64)
         nan = float("nan")
-        confidence = [nan if one.confidence is None else one.confidence for one in said]
         rows = Rows(
-            np.array(n, dtype=np.int64),
-            _ints(self.units.get(name, -1) for name in unit),
-            _ints(self.targets.get(name, -1) for name in target),
-            _ints(self.fields.get(name, -1) for name in field),
-            _ints(self.raters[bytes(one.rater)] for one in said),
-            _ints(run),
-            _ints(-1 if (value := bytes(one.value)) == b"null" else self.values[value] for one in said),
-            _ints(-1 if one.reason_missing is None else self.reasons[one.reason_missing] for one in said),
-            _ints(_step(one.evidence) for one in said),
-            _ints(-1 if not one.cites else self.cites[one.cites] for one in said),
+            np.array([n for n, _ in batch], dtype=np.int64),
+            _ints([self.units[one.unit] for one in said]),
+            _ints([self.targets[one.target] for one in said]),
+            _ints([self.fields[one.field] for one in said]),
+            _ints([self.raters[bytes(one.rater)] for one in said]),
+            _ints([one.run for one in said]),
+            _ints([self.values[bytes(one.value)] for one in said]),
+            _ints([-1 if one.reason_missing is None else self.reasons[one.reason_missing] for one in said]),
+            _ints([-1 if one.evidence is None else _step(one.evidence) for one in said]),
+            _ints([-1 if not one.cites else self.cites[one.cites] for one in said]),
             np.nan_to_num(at, nan=0.0).astype(np.int64),
             np.maximum((at - shown - idle) / 1000, 0.0),
-            np.array(confidence, dtype=np.float64),
+            np.array([nan if one.confidence is None else one.confidence for one in said], dtype=np.float64),
         )
         self._parts.append(rows.where((rows.unit >= 0) & (rows.target >= 0) & (rows.field >= 0)))
 
@@ -174,14 +184,13 @@ class _Reading:
             self._parts.append(Rows(*(np.zeros(0, kind) for kind in _KINDS)))
         return Rows(*(np.concatenate(column) for column in zip(*self._parts, strict=True)))
 
-    def _said(self, batch: list[Any]) -> list[_Said]:
+    def _said(self, bodies: list[str]) -> list[_Said]:
         try:
-            found = [self._decode(row[-1]) for row in batch]
+            found = list(map(self._decode, bodies))
         except msgspec.DecodeError:
-            found = [decode(row[-1], _Said, "a label in the file", newest=VERSION) for row in batch]
+            return [decode(body, _Said, "a label in the file", newest=VERSION) for body in bodies]
         if any(one.v > VERSION for one in found):
-            for row in batch:
-                decode(row[-1], _Said, "a label in the file", newest=VERSION)
+            return [decode(body, _Said, "a label in the file", newest=VERSION) for body in bodies]
         return found
 
 
@@ -189,32 +198,13 @@ _KINDS = (np.int64, *[np.int32] * 9, np.int64, np.float64, np.float64)
 
 
 def _ints(numbers: Iterable[int]) -> Ints:
-    return np.fromiter(numbers, dtype=np.int32)
+    return np.array(list(numbers), dtype=np.int32)
 
 
-def _step(evidence: str | None) -> int:
+def _step(evidence: str) -> int:
     """The step (from 0) that a place in a run names; -1 where it names none."""
-    number = (evidence or "").rpartition("@")[2]
+    number = evidence.rpartition("@")[2]
     return int(number) - 1 if number.isascii() and number.isdigit() and 0 < int(number) < 2**31 else -1
-
-
-def _milliseconds(times: list[str]) -> Floats:
-    """ISO times as milliseconds since 1970, nan where there is none; those that this program writes all at once."""
-    if all(len(time) == 32 and time.endswith("+00:00") for time in times):
-        try:
-            found = np.array([time[:26] for time in times], dtype="datetime64[us]")
-        except ValueError:
-            pass
-        else:
-            return found.astype(np.int64) / 1000
-    return np.array([_millisecond(time) for time in times], dtype=np.float64)
-
-
-def _millisecond(time: str) -> float:
-    try:
-        return datetime.fromisoformat(time).timestamp() * 1000
-    except ValueError:
-        return float("nan")
 
 
 # -- what stands -----------------------------------------------------------------------------------------------
@@ -224,7 +214,8 @@ def _columns(reading: _Reading, gone: Longs, dealt: Sequence[Sheet], handed: set
     """What stands of the rows, ordered by what they are about, its names sorted so that no order of coming in shows."""
     rows = reading.rows()
     raters, rater = _raters(reading.raters, (who for _, who, _ in dealt))
-    values = _renumbered(reading.values, rows.value)
+    null = reading.values.pop(b"null", -1)
+    values = _renumbered(reading.values, np.where(rows.value == null, -1, rows.value) if null >= 0 else rows.value)
     reasons = _renumbered(reading.reasons, rows.reason)
     cites = _renumbered(reading.cites, rows.cites)
     rows = rows._replace(rater=rater[rows.rater], value=values[1], reason=reasons[1], cites=cites[1])
@@ -260,7 +251,7 @@ def _raters(told: Mapping[bytes, int], dealt: Iterable[str]) -> tuple[tuple[Acto
 def _renumbered(index: Mapping[Any, int], column: Ints) -> tuple[tuple[Any, ...], Ints]:
     """Names in their own order, and a column that numbers them so."""
     names = sorted(index)
-    new = np.full(len(names) + 1, -1, dtype=np.int32)  # the last is for -1
+    new = np.full(max(index.values(), default=-1) + 2, -1, dtype=np.int32)  # the last is for -1
     new[[index[name] for name in names]] = np.arange(len(names), dtype=np.int32)
     return tuple(names), new[column]
 

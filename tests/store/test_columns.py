@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from lab.task import Actor
 from store.columns import Newest
 from store.labels import insert_act, insert_label
 from store.store import Store
+from store.times import milliseconds
 from tests.studies import R1, R2, frozen, label, study, unit
 
 MODEL, SCRIPT = Actor("model", "m1", "Model One"), Actor("script", "R2")
@@ -239,3 +241,24 @@ def test_another_file_is_never_the_same(store: Store, tmp_path: Path) -> None:
     assert not store.same_since(plan, replace(store.newest(), withdrawals=1))
     assert store.same_since(plan, store.newest())
     assert Newest() != store.newest()
+
+
+@pytest.mark.parametrize(
+    "times",
+    [
+        ["2026-04-01T09:00:03.500001+00:00", "", "1969-12-31T23:59:59.000000+00:00"],
+        ["2024-02-29T00:00:00.000000+00:00", "2000-12-31T12:30:59.999999+00:00"],
+        ["2026-04-01T09:00:03.5+00:00", "2026-04-01T09:00:03Z", "2026-04-01", "yesterday", ""],
+        ["2026-04-01 09:00:03.500001+00:00", "2026-04-01T09:00:03.500001+02:00"],
+        ["٢٠٢٦-04-01T09:00:03.500001+00:00", "x" * 32],
+        [],
+    ],
+)  # fmt: skip
+def test_many_times_are_read_as_one_by_one(times: list[str]) -> None:
+    expected = []
+    for time in times:
+        try:
+            expected.append(datetime.fromisoformat(time).timestamp() * 1000)
+        except ValueError:
+            expected.append(float("nan"))
+    assert np.allclose(milliseconds(times), np.array(expected, dtype=np.float64), rtol=0, atol=1e-3, equal_nan=True)
