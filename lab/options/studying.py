@@ -176,7 +176,8 @@ write a row, wait for its line, and write the next. A row:
    "step": 4}
 or "values": {"open": "completed"}, "missing": "cannot_judge", "evidence":
 "RUN@4", "region", "confidence", "note", "run", "commit": true, "undo": true,
-"cost", "id". Rows that are there already are passed over. `hitlab schema label-row`."""
+"cost", "id". Rows that are there already are passed over.
+`hitlab schema label-row` has all of it."""
     label.add_argument("study", metavar="STUDY", help="its id, or ID@VERSION (default: the newest version)")
     label.add_argument("files", nargs="*", metavar="FILE", help="JSON lines; - is standard input (default)")
     label.loose = "files"
