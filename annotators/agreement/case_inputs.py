@@ -10,6 +10,11 @@ import numpy as np
 
 from annotators.agreement.ratings import Floats, Numbers, Place, Ratings
 
+_MOST = 1e12
+"""The largest number of a case: squares of larger ones say nothing."""
+
+_MOST_RATERS = 10_000
+
 
 class Malformed(Exception):
     """What is wrong with a case, in words that follow its name."""
@@ -106,6 +111,8 @@ def _of_counts(blank: Case, given: Any) -> Case:
     if (counted != np.floor(counted)).any():
         raise Malformed("its counts are no whole numbers")
     raters = int(counted.sum(axis=1).max(initial=0))
+    if raters > _MOST_RATERS:
+        raise Malformed(f"a row counts {raters:,} answers; {_MOST_RATERS:,} are the most")
     rows = []
     for row in counted.astype(int):
         said = [at for at, times in enumerate(row) for _ in range(times)]
@@ -180,7 +187,7 @@ def _ratings(rows: Sequence[Any], declared: Sequence[Any] | None) -> Ratings:
 def sorted_answers(said: Sequence[Any]) -> list[Any]:
     """The different answers in order: of numbers by size, else by letter."""
     for one in said:
-        if one is not None and not isinstance(one, str | bool | int | float):
+        if one is not None and not isinstance(one, str | bool) and not _number(one):
             raise Malformed(f"{one!r} is no answer")
     found = list({str(one): one for one in said if one is not None}.values())
     return sorted(found) if all(_number(one) for one in found) else sorted(found, key=str)
@@ -204,4 +211,4 @@ def _matrix(value: Any, name: str, least: float | None = 0.0) -> Floats:
 
 
 def _number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value)
+    return isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value) and abs(value) <= _MOST

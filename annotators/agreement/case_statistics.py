@@ -51,6 +51,7 @@ _ICC: dict[str, Icc] = {
 }  # fmt: skip
 _JUDGED = ("accuracy", "precision", "recall", "f1")
 _BY_RATER = ("cohen_kappa", "scott_pi", "conger_kappa", "light_kappa")
+_MOST_PLACES = 10_000_000
 _NAME = re.compile(
     r"(?P<base>\w+?)(_missing)?(_(?P<weights>weighted|linear|quadratic))?(_(?P<of>se|z|ci(?P<level>\d\d)_(?P<end>low|high)))?"
 )
@@ -171,6 +172,8 @@ def _each(case: Case) -> Ratings:
     times = np.rint(case.times).astype(int)
     if np.abs(times - case.times).max(initial=0.0) > 1e-6:
         raise Malformed("its table holds no whole numbers")
+    if times.sum() > _MOST_PLACES:
+        raise Malformed(f"its table counts {times.sum():,} items; {_MOST_PLACES:,} are the most")
     return over(case.ratings, np.repeat(np.arange(len(times)), times))
 
 
