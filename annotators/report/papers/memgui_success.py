@@ -16,7 +16,7 @@ from annotators.agreement.ratings import Ratings
 from annotators.metrics.memgui_tries import apps_of
 from annotators.report.papers import cells
 from annotators.report.papers.cells import Item, average, coefficient, count, few, lacking
-from annotators.report.papers.said import asked_units, cases_of
+from annotators.report.papers.said import asked_units, cases_of, said
 from annotators.studied import Studied
 from annotators.units.pairs import method_of
 from lab.case import Case
@@ -69,11 +69,21 @@ def _experts(studied: Studied, people: Ratings) -> Table:
     counts = Counter(people.categories[code] for code in people.codes.ravel().tolist() if code >= 0)
     notes = (
         "Answers: " + ", ".join(f"{name} {counts[name]}" for name in people.categories) + ".",
+        *_impossible(studied),
         "The paper reports no agreement before discussion.",
         *few(len(people.traces)),
     )
     head = ("", name, "AC1", "Pairs agree", "All agree")
     return Table("memgui-experts", "Agreement before discussion", head, (row,), "MemGUI-Bench A.7.1", notes)
+
+
+def _impossible(studied: Studied) -> tuple[str, ...]:
+    """Why experts call tasks impossible, where any does."""
+    given = Counter(str(one.value) for one in said(studied, "why_impossible") if one.value is not None)
+    if not given:
+        return ()
+    why = ", ".join(f"{name.replace('_', ' ')} {n}" for name, n in sorted(given.items()))
+    return (f"Reasons given for impossible: {why}. Where few tasks are, AC1 is the one to read.",)
 
 
 def _consensus(studied: Studied, people: Ratings) -> tuple[Table, ...]:

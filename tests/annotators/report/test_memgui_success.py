@@ -132,3 +132,17 @@ def test_constant_answers_of_two_experts_and_a_judge_are_words_where_they_are_no
         assert number(experts["Cohen's kappa"]).value is None
         assert value(experts["Pairs agree"]) == 1
         assert "Single-App" not in str(found), "runs that are not in the file tell no apps"
+
+
+def test_impossible_is_a_category_of_its_own_with_its_reasons(tmp_path: Path) -> None:
+    with Store.open(tmp_path / "lab.db") as store:
+        made = Rated(store, "success", UNITS, RUNS, raters=("R1", "R2"))
+        made.all_say("outcome", dict.fromkeys(("u1", "u2", "u3"), "failure failure"))
+        for code in ("R1", "R2"):
+            made.say("u4", code, {"outcome": "impossible", "why_impossible": "ambiguous"})
+        made.say("u4", "model:g", {"outcome": "failure"})
+        found = sections(made.studied())
+    sound(found)
+    experts = table(found, "memgui-experts")
+    assert "Reasons given for impossible: ambiguous 2. Where few tasks are, AC1 is the one to read." in experts.notes
+    assert value(row(table(found, "memgui-table-9"), "All (N=4)")["Accuracy (%)"]) == 0
