@@ -133,7 +133,7 @@ def _differing(studied: Studied) -> list[Dispute]:
     if not columns.size:
         return []
     words = _words(columns.values)
-    down = words[next((at for at, value in enumerate(columns.values) if value is False), len(words) - 1)]
+    down = words[-1]
     kept = np.isin(columns.rater, studied.people) & (columns.run == 1) & _counting(studied)[columns.unit]
     kept &= ~np.isin(columns.field, _of_kind(studied, "text"))
     rows = np.flatnonzero(kept)
@@ -153,6 +153,7 @@ def _differing(studied: Studied) -> list[Dispute]:
     lacking = np.where(flagged, sheets[columns.unit[rows[starts]]] - size, 0)
     least, most = (np.where(lacking > 0, by(one, down), one) for by, one in ((np.minimum, least), (np.maximum, most)))
     ruled = {(unit.id, one.target, one.field) for unit in studied.units for one in unit.mechanical}
+    firsts = {int(word): value for word, value in zip(words[::-1][1:], columns.values[::-1], strict=True)}
     found = []
     for at in np.flatnonzero(least != most):
         mine = rows[starts[at] : starts[at] + size[at]]
@@ -163,11 +164,12 @@ def _differing(studied: Studied) -> list[Dispute]:
             )
         )  # fmt: skip
         if (unit, target, field) not in ruled:
-            found.append(Dispute(unit, Spot(target, field), _counts(studied, mine, words, int(lacking[at]))))
+            found.append(Dispute(unit, Spot(target, field), _counts(studied, mine, words, firsts, int(lacking[at]))))
     return found
 
 
-def _counts(studied: Studied, rows: Ints, words: Ints, down: int) -> tuple[Count, ...]:
+def _counts(studied: Studied, rows: Ints, words: Ints, firsts: dict[int, Any], down: int) -> tuple[Count, ...]:
+    """How many said what at one place, by its rows; `down` left a flag alone, `firsts` are values by their words."""
     columns = studied.columns
     counts: dict[tuple[int, int], int] = {}
     for row in rows:
@@ -175,24 +177,17 @@ def _counts(studied: Studied, rows: Ints, words: Ints, down: int) -> tuple[Count
         word = (int(words[value]), -1) if value >= 0 else (-1, int(columns.reason[row]))
         counts[word] = counts.get(word, 0) + 1
     if down:
-        word = next(
-            (word for word in counts if word[0] >= 0 and _value(columns.values, words, word[0]) is False), (-2, -1)
-        )
+        word = next((word for word in counts if word[0] >= 0 and firsts[word[0]] is False), (-2, -1))
         counts[word] = counts.get(word, 0) + down
     found = [
         Count(
-            False if value == -2 else _value(columns.values, words, value) if value >= 0 else None,
+            False if value == -2 else firsts[value] if value >= 0 else None,
             columns.reasons[reason] if reason >= 0 else "",
             people,
         )
         for (value, reason), people in counts.items()
     ]
     return tuple(sorted(found, key=lambda one: (-one.people, one.reason, str(one.value))))
-
-
-def _value(values: Sequence[Any], words: Ints, word: int) -> Any:
-    """A value by its word: the first that is written so."""
-    return values[int(np.flatnonzero(words[: len(values)] == word)[0])]
 
 
 def _words(values: Sequence[Any]) -> Ints:
