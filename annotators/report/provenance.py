@@ -57,6 +57,8 @@ def labels_sha(studied: Studied) -> str:
     for unit, spot in sorted(studied.settled):
         settled = studied.settled[unit, spot]
         whole.update(encode([unit, settled.what, settled.by, settled.at]) + b"\n")
+    if costs := studied.further.costs():
+        whole.update(encode(sorted(costs.items())) + b"\n")
     return whole.hexdigest()
 
 

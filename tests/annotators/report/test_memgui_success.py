@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from annotators.report.papers.memgui_success import sections
+from annotators.report.provenance import labels_sha
 from lab.adjudication import Adjudicated, Move
 from lab.study import Unit
 from lab.task import Task
@@ -100,8 +101,13 @@ def test_what_a_judgement_cost_is_averaged_over_the_runs_of_which_it_is_told(tmp
         made.all_say("outcome", SAID)
         for unit, cost in zip(SAID, (0.01, 0.02, None, 0.05, 0.04), strict=True):
             made.say(unit, "model:g", {"outcome": "success"}, cost=cost)
+        before = labels_sha(made.studied())
         made.say("u1", "model:g", {"outcome": "success"}, run=2, cost=9.0)
         found = sections(made.studied())
+        costs = {**made.studied().further.costs(), ("u1", "model", "model:g", 1): 0.0}
+        other = made.studied()
+        other.further = other.further._replace(costs=lambda: costs)
+        assert len({before, labels_sha(made.studied()), labels_sha(other)}) == 3, "what it cost is read, so it is told"
     sound(found)
     told = row(table(found, "memgui-table-9"), "All (N=5)")["Cost ($)"]
     assert value(told) == pytest.approx(0.03)
