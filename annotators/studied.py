@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from copy import copy
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -74,6 +75,12 @@ class Studied:
         if key not in self._kept:
             self._kept[key] = make()
         return self._kept[key]
+
+    def under(self, how: How) -> Studied:
+        """The same study, with intervals made otherwise; what was made of its answers is shared."""
+        other = copy(self)
+        other.how = how
+        return other
 
     @cached_property
     def people(self) -> tuple[int, ...]:

@@ -57,14 +57,22 @@ def gathered(
     )
 
 
-def agreed(store: Store, study: Study, how: How = How()) -> list[Agreement]:  # noqa: B008  # frozen
-    """The study's agreements; as they were computed before where nothing came in since."""
+def agreed(
+    store: Store,
+    study: Study,
+    how: How = How(),  # noqa: B008  # frozen
+    gather: Callable[[], Studied] | None = None,
+) -> list[Agreement]:
+    """The study's agreements; as they were computed before where nothing came in since.
+
+    Else of what `gather` gives, by one who has it for other uses, too; it is to be what the file holds now.
+    """
     from lab.agreed import kept_or
 
     def computed() -> list[Agreement]:
         from annotators.agreement.agreements import agreements
 
-        return agreements(gathered(store, study, how))
+        return agreements(gather() if gather is not None else gathered(store, study, how))
 
     return kept_or(store, study, how, computed)
 

@@ -109,7 +109,7 @@ class Reading:
         self._store = store
         self._busy = False
         self._wish: Ask | None = None
-        self._studied: tuple[int, Studied] | None = None
+        self._studied: tuple[Newest, Studied] | None = None
         self._lock = threading.Lock()
         self.serial = 0
         self.study: Study | None = None
@@ -174,7 +174,7 @@ class Reading:
             if before is not None and not self._store.same_since(study, before[1]):
                 self._post(self.Counted(serial, *before, last=True))
                 self._post(self.Grown(serial, self._store.newer(study, before[1].label[0])))
-            found = agreed(self._store, study, how)
+            found = agreed(self._store, study, how, lambda: self._gathered(serial, study, how))
         except LabError as error:
             self._post(self.Refused(serial, error))
             return
@@ -188,18 +188,20 @@ class Reading:
             self._post(self.Refused(serial, error, ask))
 
     def _gathered(self, serial: int, study: Study, how: How) -> Studied:
-        """The study with its labels, read once for all that is drawn of it."""
+        """The study with its labels, read once for all that is made of it, and anew where something came in."""
         from lab.gathering import gathered
 
         with self._lock:
-            if self._studied is None or self._studied[0] != serial:
-                studied = gathered(self._store, study, how)
-                self._studied = (serial, studied)
-                raters = studied.columns.raters
-                people = tuple(raters[at].id for at in studied.people)
-                judges = tuple(raters[at].id for at in studied.judges)
-                self._post(self.Gathered(serial, studied.columns.size, people, judges, studied.columns.open))
-            return self._studied[1]
+            kept = self._studied
+            if kept is None or kept[1].study.sha != study.sha or not self._store.same_since(study, kept[0]):
+                newest = self._store.newest()
+                kept = self._studied = (newest, gathered(self._store, study, how))
+            studied = kept[1].under(how)
+        raters = studied.columns.raters
+        people = tuple(raters[at].id for at in studied.people)
+        judges = tuple(raters[at].id for at in studied.judges)
+        self._post(self.Gathered(serial, studied.columns.size, people, judges, studied.columns.open))
+        return studied
 
     def _drawn(self, serial: int, studied: Studied, ask: Ask) -> Drawn:
         from annotators.agreement.agreements import by_pairs, confusion

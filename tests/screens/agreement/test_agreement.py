@@ -66,7 +66,7 @@ async def test_fields_by_statistics_with_value_interval_words_and_n(
     async with app.run_test(size=size) as pilot:
         await until(pilot, lambda: ready(app))
         room(app).fields.go(at(app, "fleiss kappa"))
-        await until(pilot, lambda: "0.663 [0.0" in painted(app))
+        await until(pilot, lambda: "0.663 [0.0" in painted(app) and "12 items, 6 sheets" in painted(app))
         whole = painted(app)
         line = next(row for row in whole.splitlines() if "Fleiss' kappa" in row)
         for word in ("state (before)", "0.66", "├", "●", "┤", "0.04–0.88", "12"):
@@ -371,7 +371,7 @@ async def test_every_key_has_an_id_the_footer_seven_verbs_and_each_pane_its_help
             await pilot.pause()
             active = [one for one in it.active_bindings.values() if one.enabled and not one.binding.system]
             assert all(isinstance(one, Binding) and one.id for one in (*it.BINDINGS, *widget.BINDINGS))
-            assert len([one for one in active if one.binding.show]) <= 7
+            assert len({one.binding.action for one in active if one.binding.show}) <= 7
             assert widget.HELP.strip().startswith("#")
         await pilot.press("enter")
         await until(pilot, lambda: it.items.count > 0)
@@ -394,3 +394,31 @@ async def test_another_study_takes_the_place_of_the_one_before(store: Store, unt
         app.open_numbers(first)
         await until(pilot, lambda: ready(app))
         assert room(app).pairs.count == 4
+
+
+async def test_answers_are_read_once_for_all_that_is_made_of_them(
+    store: Store, until: Until, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    study, gathered = made(store), lab.gathering.gathered
+    reads: list[str] = []
+
+    def read(*of: Any) -> Any:
+        reads.append(of[1].id)
+        return gathered(*of)
+
+    monkeypatch.setattr(lab.gathering, "gathered", read)
+    app = opened(store, study)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: ready(app))
+        await pilot.press("b")
+        await until(pilot, lambda: ready(app) and "resamples of 6 runs" in painted(app))
+        assert room(app).reading.how.interval == "bootstrap"
+        await pilot.press("enter")
+        await until(pilot, lambda: room(app).items.count == 3)
+        assert reads == [study.id]
+        store.record_label(
+            study, units()[0], label(study, units()[0], "pay", "state", NOT, rater=Actor("model", "new"))
+        )
+        await pilot.press("escape", "r")
+        await until(pilot, lambda: ready(app) and "2 judges" in painted(app))
+        assert reads == [study.id] * 2
