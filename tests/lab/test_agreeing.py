@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import random
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -90,8 +92,6 @@ def test_people_are_told_value_interval_words_and_n(db: Path, run: Run) -> None:
 def test_the_table_keeps_to_its_width(
     db: Path, columns: int, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import sys
-
     with Store.open(db) as store:
         made(store, (R1, R2, R3))
     monkeypatch.setenv("COLUMNS", str(columns))
@@ -286,3 +286,16 @@ def test_a_study_that_is_not_locked_is_told_as_it_stands(db: Path) -> None:
         for _ in range(2):
             assert kept_or(store, study.study, How(level=0.9), compute) == []
         assert computed == ["once"]
+
+
+def test_what_is_kept_is_told_without_anything_heavy(db: Path) -> None:
+    with Store.open(db) as store:
+        study = made(store)
+        agreed(store, study.study)
+    code = (
+        "import sys; from lab.cli import main; main(['agreement', 'trial', '--json']); "
+        "sys.exit(any(name in sys.modules for name in ('numpy', 'textual', 'litellm', 'av')))"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert shown(ran.stdout)["study"] == "trial"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -19,6 +20,8 @@ from annotators.agreement.fields import (
 from annotators.agreement.ratings import Place, Ratings
 from annotators.agreement.said import field_named
 from annotators.derived import rubric_score, tdg_derived
+from annotators.settled import settled
+from lab.commands.settling import counted
 from lab.label import Act
 from lab.protocol import Field, Option, Protocol
 from lab.stamp import now, uuid7
@@ -248,6 +251,24 @@ def test_most_is_more_than_half_of_those_who_said_anything(store: Store) -> None
     assert rows(truth) == {
         ("u1", "a"): "c", ("u1", "b1"): ".", ("u1", "b2"): ".", ("u1", "c"): "n", ("u2", "a"): "c",
     }  # fmt: skip
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_truth_is_what_metrics_take_as_settled(store: Store, seed: int) -> None:
+    dice = random.Random(seed)
+    units = [nodes(f"u{i}") for i in range(4)]
+    made = Answered(store, units, protocol("tdg"))
+    said = {(unit.id, one.id): "".join(dice.choices("cn?.", (5, 5, 2, 2), k=3)) for unit in units for one in NODES}
+    made.table("state", (R1, R2, R3), said, YES_NO)
+    studied = made.studied()
+    truth = truth_of(studied, ratings_of(studied, "state"))
+    found = {place: letter for place, letter in rows(truth).items() if letter != "."}
+    marks = settled(made.study, units, counted(store, made.study, ""))
+    expected = {
+        (where.rpartition(" ")[2], node): "n" if step is None else "c"
+        for where, one in marks for node, step in (one.nodes or {}).items()
+    }  # fmt: skip
+    assert found == expected
 
 
 def test_what_was_adjudicated_stands_in_place_of_most(store: Store) -> None:
