@@ -37,7 +37,8 @@ def steadiness(studied: Studied) -> Section:
 def _steady(studied: Studied, rater: int, at: int) -> Table:
     name = studied.columns.raters[rater].shown
     runs = by_runs(studied, FIELD, rater)
-    between = f"{name} in {len(runs.raters)} runs"
+    count = len(runs.raters)
+    between = f"{name} in {count} run{'' if count == 1 else 's'}"
     rows: list[tuple[Cell, ...]] = [
         (says, cells.percent(one), paper)
         for says, one, paper in (
@@ -48,13 +49,27 @@ def _steady(studied: Studied, rater: int, at: int) -> Table:
             ("sd of APR over the judge's runs, mean of all rated runs", _mean_spread(studied, rater, between), "0.8 %"),
         )
     ]
-    count = len(runs.raters)
     notes = (
-        f"{count} run{'' if count == 1 else 's'} of the judge, all of the same prompt and parameters under one name.",
+        f"{count} run{'' if count == 1 else 's'} of the judge{_configured(studied, rater)}.",
         "sd is that of a sample (n - 1).",
     )
     title = f"{name} over its runs"
     return Table(f"pspa-e3-steady-{at}", title, ("Reading", "Here", "paper"), tuple(rows), SOURCE, notes)
+
+
+def _configured(studied: Studied, rater: int) -> str:
+    """Whether its runs were of one prompt and parameters, as far as it was told."""
+    name = studied.columns.raters[rater]
+    told = {
+        act.detail["config_sha"]
+        for act in studied.acts
+        if (act.rater.kind, act.rater.id) == (name.kind, name.id) and "config_sha" in act.detail
+    }
+    if not told:
+        return ""
+    if len(told) == 1:
+        return ", all of one prompt and one set of parameters"
+    return f", of {len(told)} different prompts or parameters: what follows is not about one judge's consistency"
 
 
 def _over_runs(studied: Studied, of: Callable[[Ratings], Additive], runs: Ratings, between: str) -> Agreement:

@@ -10,9 +10,10 @@ import pytest
 from annotators.protocols import protocol
 from annotators.report.papers.pspa_alignment import sections
 from lab.gathering import gathered
+from lab.label import Act
 from lab.report import Bars, Section
 from lab.study import Study, Target, Unit
-from lab.task import Tdg, TdgNode
+from lab.task import Actor, Tdg, TdgNode
 from store.store import Store
 from tests.annotators.report.answered import number, row, say, table
 from tests.studies import frozen
@@ -147,6 +148,20 @@ def test_three_readings_of_consistency_and_two_of_how_far_apr_spreads(store: Sto
     told_sd = row(found, id, "sd of APR over the judge's runs, mean of all rated runs")["Here"]
     assert told_sd == pytest.approx(sum(each) / 3)
     assert "sd is that of a sample (n - 1)." in table(found, id).notes
+
+
+def test_runs_of_different_prompts_are_told_from_those_of_one(store: Store, study: Study) -> None:
+    def said() -> str:
+        return table(told(store), "pspa-e3-steady-1").notes[0]
+
+    assert said() == "3 runs of the judge."
+    judge = Actor("model", "judge")
+    for at, sha in enumerate(("one", "one", "two")):
+        time = f"2026-04-01T11:00:0{at}.000000+00:00"
+        store.record_act(Act(f"sat-{at}", "e3", 1, judge, "sat", time, detail={"config_sha": sha, "config": sha}))
+        if at == 1:
+            assert said() == "3 runs of the judge, all of one prompt and one set of parameters."
+    assert "of 2 different prompts or parameters" in said()
 
 
 def _sd(values: list[float]) -> float:
