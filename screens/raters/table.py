@@ -111,7 +111,7 @@ A dash: there is no such number; the line below says why. `r` recounts what came
             case "rater":
                 return one_line(one.rater, 40) + (" (judge)" if one.kind == "judge" else "")
             case "done":
-                return f"{one.done:,}/{one.dealt:,}" if one.dealt else f"{one.answers:,}"
+                return f"{one.done:,}/{one.dealt:,}" if one.dealt else "-"
             case "pace":
                 return rounded(one.seconds, 1) if one.seconds is not None else "-"
             case "rest":
