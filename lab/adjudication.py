@@ -34,8 +34,9 @@ class Move(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_default
 class Adjudicated(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """What is right at a place of a unit, as it was settled; `value` is None where `reason_missing` says why.
 
-    `minutes` are how long it was discussed. It is kept as an act (`adjudicated`) of the one who settled it; a later one
-    about the same place takes its place; one with `withdrawn` set leaves the place unsettled again.
+    `minutes` are how long it was discussed; `judges_seen` whether models' answers had been laid beside people's. It is
+    kept as an act (`adjudicated`) of the one who settled it; a later one about the same place takes its place; one with
+    `withdrawn` set leaves the place unsettled again.
     """
 
     target: str
@@ -46,6 +47,7 @@ class Adjudicated(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
     reason: str = ""
     minutes: float | None = None
     moves: tuple[Move, ...] = ()
+    judges_seen: bool = False
     withdrawn: bool = False
 
 

@@ -130,7 +130,14 @@ def _settled(chair: Chair, args: argparse.Namespace) -> Settled:
     value = value_at(chair.study, case, args.value) if args.value is not None else None
     means: Means = args.means or ("discussion" if moves or args.minutes is not None else "adjudicator")
     return chair.settle(
-        case, value, reason=args.reason, means=means, missing=args.missing, minutes=args.minutes, moves=moves
+        case,
+        value,
+        reason=args.reason,
+        means=means,
+        missing=args.missing,
+        minutes=args.minutes,
+        moves=moves,
+        judges_seen=args.judges,
     )
 
 
@@ -191,7 +198,7 @@ def _told(chair: Chair, case: Case, row: Row) -> Adjudicated:
     means = row.means or ("discussion" if moves or row.minutes is not None else "adjudicator")
     return Adjudicated(
         case.spot.target, case.spot.field, means, row.value, row.missing, row.reason.strip(), row.minutes, moves,
-        row.withdrawn,
+        row.judges_seen, row.withdrawn,
     )  # fmt: skip
 
 

@@ -35,6 +35,7 @@ class Row(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults
     means: Means | None = None
     minutes: float | None = None
     moves: tuple[Move, ...] = ()
+    judges_seen: bool = False
     withdrawn: bool = False
 
 

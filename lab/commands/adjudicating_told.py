@@ -55,6 +55,7 @@ class SettledLine(msgspec.Struct, frozen=True):
     moves: tuple[MoveLine, ...]
     by: str
     at: str
+    judges_seen: bool = False
     withdrawn: bool = False
 
 
@@ -172,7 +173,7 @@ def settled_line(one: Settled, case: Case | None = None) -> SettledLine:
     )
     return SettledLine(
         one.unit, what.target, what.field, what.value, what.reason_missing, what.by_means, what.reason, what.minutes,
-        moves, one.by.id, one.at, what.withdrawn,
+        moves, one.by.id, one.at, what.judges_seen, what.withdrawn,
     )  # fmt: skip
 
 

@@ -62,7 +62,9 @@ def _adjudicating(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--unit", metavar="ID", help="one run (or pair, step, ...): with --target and --field an item")
     parser.add_argument("--target", default="", metavar="ID", help="the item in it, where there are several")
     parser.add_argument("--field", default="", metavar="ID", help="the question, where there are several")
-    parser.add_argument("--judges", action="store_true", help="with --unit: show models' and scripts' answers, too")
+    parser.add_argument(
+        "--judges", action="store_true", help="with --unit: show judges' answers, too, or say they were seen"
+    )
     parser.add_argument("--value", metavar="VALUE", help="settle it: the right answer")
     parser.add_argument(
         "--missing", choices=["not_reached", "not_applicable", "cannot_judge", "skipped"], metavar="REASON",

@@ -138,12 +138,9 @@ class AdjudicateScreen(Watching):
 
     def _empty(self, waiting: int) -> str:
         """What is said where there is nothing."""
-        assert self.chair is not None
         if waiting:
             waits = "1 run waits" if waiting == 1 else f"{waiting:,} runs wait"
             return f"Nothing is to be settled yet: {waits} until all raters have handed it in. F6 shows the agreement."
-        if not self.store.progress(self.chair.study, "").dealt and not self.pane.case and not self._units:
-            return "This study has nothing in it."
         return "There is nothing on which people differ. F6 shows how far they agree; Esc leads to Home."
 
     @on(Failed)

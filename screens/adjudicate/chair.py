@@ -166,11 +166,12 @@ class Chair:
         missing: Missing | None = None,
         minutes: float | None = None,
         moves: Iterable[Move] = (),
+        judges_seen: bool = False,
     ) -> Settled:
         """Keeps what is right at a place, durable on return."""
         what = Adjudicated(
             case.spot.target, case.spot.field, means, value, missing, reason.strip(), minutes,
-            tuple(self.move(case, move) for move in moves),
+            tuple(self.move(case, move) for move in moves), judges_seen,
         )  # fmt: skip
         return self.store.settle(self.study, case.unit, what, self.person)
 

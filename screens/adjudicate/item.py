@@ -100,6 +100,7 @@ class ItemPane(Vertical):
     def renew(self, wrong: str = "") -> None:
         """Paints the item as it stands."""
         assert self.case is not None
+        self.draft.judges_seen |= self.judges and bool(self.case.judges)
         self.ask.say(case_words(self.way, self.case))
         self.voices.show(self.case, self.way, self.draft, judges=self.judges)
         self.voices.styles.height = max(3, min(8, self.voices.count + 2))

@@ -259,7 +259,7 @@ class SettlePane(ItemPane):
         else:
             self.chair.settle(
                 self.case, draft.value, missing=draft.missing, reason=reason, means=draft.means,
-                minutes=draft.minutes, moves=tuple(draft.moves.values()),
+                minutes=draft.minutes, moves=tuple(draft.moves.values()), judges_seen=draft.judges_seen,
             )  # fmt: skip
         self.leave_line()
         self._drafts.pop((self.case.unit.id, *self.case.spot), None)

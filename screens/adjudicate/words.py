@@ -37,6 +37,7 @@ class Draft:
     moves: dict[str, Move] = field(default_factory=dict)
     """By the letter of who changed their mind."""
     reason: str = ""
+    judges_seen: bool = False
 
     @property
     def chosen(self) -> bool:
@@ -173,6 +174,8 @@ def _settled(way: Way, case: Case, item: Item) -> list[tuple[str, str]]:
     minutes = f", {what.minutes:g} min" if what.minutes is not None else ""
     parts = [("Settled: ", "$text-success"), (f"{settled_words(way, item, what)}{minutes}\n", "bold")]
     parts.append((f"{plain(what.reason)}\n", ""))
+    if what.judges_seen:
+        parts.append(("after judges' answers were looked at\n", MUTED))
     return parts + _moved(way, item, {case.called(move.rater): move for move in what.moves})
 
 

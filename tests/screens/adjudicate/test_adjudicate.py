@@ -10,6 +10,7 @@ from textual.binding import Binding
 
 from annotators.protocols import protocol
 from lab.adjudication import Adjudicated
+from lab.errors import LabError
 from lab.label import Act
 from lab.labels import Spot
 from lab.protocol import Field, Protocol
@@ -241,6 +242,30 @@ async def test_judges_stand_beside_people_on_request(store: Store, until: Until)
         await until(pilot, lambda: "J1" in painted(app))
         await press(pilot, "end", "c")
         await until(pilot, lambda: "A judge does not discuss" in painted(app))
+        await press(pilot, "1", "enter", "x", "enter")
+        await until(pilot, lambda: stands(store, plan, "u1", "n1") is not None)
+        what = stands(store, plan, "u1", "n1")
+        assert what is not None
+        assert what.judges_seen
+
+
+async def test_judges_that_were_not_looked_at_are_kept_so(store: Store, until: Until) -> None:
+    plan = studied(store, {"u1": ("ccn", "ccc", "ccc")})
+    app = settling(store, plan)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: listed(app, 1))
+        await press(pilot, "enter", "1", "enter", "x", "enter")
+        await until(pilot, lambda: stands(store, plan, "u1", "n1") is not None)
+        what = stands(store, plan, "u1", "n1")
+        assert what is not None
+        assert not what.judges_seen
+
+
+@pytest.mark.parametrize("seat", ["rater", "participant"])
+def test_no_such_room_is_there_for_who_rates(store: Store, seat: Any) -> None:
+    plan = studied(store)
+    with pytest.raises(LabError, match="is not there for the seat"):
+        LabApp(store, Settings(person="ZR1code", seat=seat), Opening("adjudicate", study=plan))
 
 
 async def test_who_rated_the_unit_is_told_so_and_settles_nothing(store: Store, until: Until) -> None:
