@@ -18,7 +18,10 @@ if TYPE_CHECKING:
 
 
 class ClashLine(msgspec.Struct, frozen=True):
-    """A place at which two last words of one rater stand; `target` is empty where the item itself is meant."""
+    """A place at which two last words of one rater stand; `target` is empty where the item itself is meant.
+
+    An item that is `handed_in` is to be taken back first, by its rater.
+    """
 
     study: str
     version: int
@@ -27,6 +30,7 @@ class ClashLine(msgspec.Struct, frozen=True):
     run: int
     target: str
     field: str
+    handed_in: bool
 
 
 class MergeDone(msgspec.Struct, frozen=True):
@@ -70,6 +74,10 @@ def merge(args: argparse.Namespace) -> int:
     if not settings.db:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     merged = merge_into(path, [Path(file) for file in args.files])
+    if merged.gone or merged.withdrew:
+        from lab.agreed import forget
+
+        forget(path)
     if args.json:
         print_json(_told(path, args.files, merged))
     else:
@@ -115,8 +123,10 @@ def _tell_clashes(merged: Merged) -> None:
         count = len(merged.clashes)
         say(f"{count:9,} {'place has' if count == 1 else 'places have'} two last words of one rater, who settles them "
             "on opening the item")  # fmt: skip
-    for study, version, rater, unit, run, target, field in merged.clashes[:_MOST]:
+    for study, version, rater, unit, run, target, field, handed in merged.clashes[:_MOST]:
         again = f", rating {run}" if run > 1 else ""
-        say(f"          {rater} in {study} v{version}: {f'{field} of {target}' if target else field} in {unit}{again}")
+        first = ", handed in: to be taken back first" if handed else ""
+        place = f"{field} of {target}" if target else field
+        say(f"          {rater} in {study} v{version}: {place} in {unit}{again}{first}")
     if len(merged.clashes) > _MOST:
         say(f"          and {len(merged.clashes) - _MOST:,} more; --json lists them")

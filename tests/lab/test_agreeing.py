@@ -272,6 +272,18 @@ def test_who_withdraws_goes_from_what_is_kept(db: Path, tmp_path: Path, run: Run
     assert {one["raters"] for one in said["agreements"] if "between" not in one and one.get("places")} == {2}
 
 
+def test_who_withdrew_elsewhere_goes_from_what_is_kept_with_the_merge(db: Path, tmp_path: Path, run: Run) -> None:
+    with Store.open(db) as store:
+        made(store)
+    copy = tmp_path / "copy.db"
+    assert run("pack", str(copy))[0] == 0
+    assert run("withdraw", "R2", "--yes", "--db", str(copy))[0] == 0
+    assert run("agreement", "trial")[0] == 0
+    assert len(kept_files(tmp_path)) == 1
+    assert run("merge", str(copy))[0] == 0
+    assert kept_files(tmp_path) == []
+
+
 def test_a_study_that_is_not_locked_is_told_as_it_stands(db: Path) -> None:
     with Store.open(db) as store:
         study = made(store)
