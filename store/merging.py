@@ -41,8 +41,8 @@ if TYPE_CHECKING:
 _MOST_CLASHES = 10_000
 """Places with two last words that are told one by one."""
 
-Clash = tuple[str, int, str, str, int, str, str]
-"""A place with two last words of one rater: study, version, rater, unit, run, target, field."""
+Clash = tuple[str, int, str, str, int, str, str, bool]
+"""A place with two last words of one rater: study, version, rater, unit, run, target, field; and if it is handed in."""
 
 
 class Merged(NamedTuple):

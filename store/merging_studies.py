@@ -229,16 +229,19 @@ WITH replaced (id) AS (
     UNION SELECT also.value FROM label, json_each(label.body, '$.also') also
         WHERE study = ?1 AND version = ?2 AND instr(label.body, '"also":')
 )
-SELECT rater, unit, run, target, field, count(*) FROM label
+SELECT rater, unit, run, target, field, ifnull((
+    SELECT act = 'commit' FROM act WHERE study = ?1 AND version = ?2 AND rater = label.rater AND unit = label.unit
+        AND run = label.run AND act IN ('commit', 'reopen') ORDER BY at DESC, id DESC LIMIT 1
+), 0) FROM label
 WHERE study = ?1 AND version = ?2 AND id NOT IN (SELECT id FROM replaced)
 GROUP BY kind, rater, unit, run, target, field HAVING count(*) > 1
 ORDER BY rater, unit, run, target, field
 """
 
 
-def clashes_in(into: Merging) -> Iterator[tuple[str, int, str, str, int, str, str]]:
-    """Places with two last words of one rater: study, version, rater, unit, run, target, field."""
+def clashes_in(into: Merging) -> Iterator[tuple[str, int, str, str, int, str, str, bool]]:
+    """Places with two last words of one rater: study, version, rater, unit, run, target, field, and if handed in."""
     studies = into.db.execute("SELECT id, version FROM study ORDER BY id, version").fetchall()
     for key in studies:
-        for rater, unit, run, target, field, _ in into.db.execute(_CLASHES, key):
-            yield (*key, rater, unit, run, target, field)
+        for rater, unit, run, target, field, handed in into.db.execute(_CLASHES, key):
+            yield (*key, rater, unit, run, target, field, bool(handed))

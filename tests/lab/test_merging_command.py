@@ -49,7 +49,16 @@ def test_with_json_it_is_one_document(tmp_path: Path, files: list[str], capsys: 
     told = json.loads(capsys.readouterr().out)
     assert told["came"] == {"studies": 1, "units": 3, "dealt": 6, "labels": 2}
     assert told["clashes"] == [
-        {"study": "trial", "version": 1, "rater": "R1", "unit": "u1", "run": 1, "target": "open", "field": "state"}
+        {
+            "study": "trial",
+            "version": 1,
+            "rater": "R1",
+            "unit": "u1",
+            "run": 1,
+            "target": "open",
+            "field": "state",
+            "handed_in": False,
+        }
     ]
     assert (told["db"], told["files"], told["gone"], told["kits"]) == (out, files, {}, [])
 

@@ -90,7 +90,7 @@ def test_two_last_words_of_one_rater_both_stand_and_are_told(tmp_path: Path, par
     on(b, rates("R1", 0, "completed"))
     on(b, rates("R2", 0, "completed"))
     _, done = merged(tmp_path, a, b)
-    assert done.clashes == (("trial", 1, "R1", "u1", 1, *STATE),)
+    assert done.clashes == (("trial", 1, "R1", "u1", 1, *STATE, False),)
     assert merge_into(a, [b]).clashes == done.clashes
     with Store.open(a) as store:
         plan = store.study("trial")
@@ -100,6 +100,14 @@ def test_two_last_words_of_one_rater_both_stand_and_are_told(tmp_path: Path, par
         assert not store.sheet(plan, UNITS[0], "R1").clashes
     assert merge_into(b, [a]).clashes == ()
     assert content(a) == content(b)
+
+
+def test_a_clash_on_an_item_that_is_handed_in_says_so(tmp_path: Path, parted: tuple[Path, Path]) -> None:
+    for path, value in zip(parted, ("completed", "not_completed"), strict=True):
+        on(path, rates("R1", 1, value))
+    hand_in = Act(uuid7(), "trial", 1, R1, "commit", now(), "u2")
+    on(parted[1], lambda store, plan: store.record_act(hand_in))
+    assert merged(tmp_path, *parted)[1].clashes == (("trial", 1, "R1", "u2", 1, *STATE, True),)
 
 
 def test_another_study_of_that_name_and_version_is_refused_with_both_files(tmp_path: Path) -> None:
