@@ -12,7 +12,7 @@ from annotators.agreement.additive import Additive, Estimate
 from annotators.agreement.intervals import difference, estimate
 from annotators.agreement.ratings import Numbers, Ratings
 from annotators.studied import Studied
-from lab.agreement import Agreement, How
+from lab.agreement import Agreement
 
 Statistic = tuple[str, Callable[[], Additive]]
 """A statistic's name, and what makes it."""
@@ -25,12 +25,6 @@ MINUS = " minus "
 AGAINST = " against "
 MOST = "most people"
 MEAN = "the mean of people"
-
-CHANCE = (
-    "cohen kappa", "fleiss kappa", "weighted kappa", "alpha nominal", "alpha ordinal", "alpha interval", "alpha ratio",
-    "ac1", "ac2",
-)  # fmt: skip
-"""Statistics that are corrected for chance, which Landis and Koch's words are about."""
 
 
 class Counted(NamedTuple):
@@ -62,9 +56,7 @@ def counted(of: Ratings | Numbers, least: int = 2) -> Counted:
 class Maker:
     """Makes numbers about one field of a study, between the same people, on the same part of it."""
 
-    def __init__(
-        self, studied: Studied, field: str, n: Counted, part: str = "", between: str = "people", least: int = 2
-    ) -> None:
+    def __init__(self, studied: Studied, field: str, n: Counted, part: str = "", between: str = "people") -> None:
         self.studied = studied
         self.field = field
         self.n = n
@@ -111,19 +103,6 @@ def planned(studied: Studied, name: str, between: str) -> bool:
     return name.partition(" of ")[0] in wanted
 
 
-def worded(one: Agreement) -> bool:
-    """Whether Landis and Koch's words say something of a number."""
-    return one.statistic in CHANCE and MINUS not in one.between
-
-
 def masked(codes: npt.NDArray[np.int16], rows: npt.NDArray[np.bool_]) -> npt.NDArray[np.int16]:
     """Codes with the other rows missing."""
     return np.where(rows[:, None], codes, np.int16(-1))
-
-
-def ways(how: How) -> str:
-    """How intervals were made, in words."""
-    share = f"{how.level * 100:g} %"
-    if how.interval == "bootstrap":
-        return f"{share} intervals from {how.resamples:,} resamples of runs, seed {how.seed}"
-    return f"{share} intervals by leaving out one run after another (jackknife-t)"
