@@ -30,6 +30,7 @@ from lab.session import Session
 from lab.settings import Settings
 from lab.spec import PERSON, Spec, brief_of
 from lab.turn import Action, Proposed
+from screens.agreement.agreement import AgreementScreen
 from screens.app import LabApp
 from screens.author.author import AuthorScreen
 from screens.live.live import LiveScreen
@@ -43,7 +44,7 @@ from simulators import library
 from simulators.phone.served.scrcpy_options import stand_in
 from simulators.phone.shots import shots
 from store.store import Store
-from tests import pictured_studies
+from tests import pictured_agreement, pictured_studies
 from tests.endpoint import serving
 from tests.lab.test_model_agent import Brain
 from tests.simulators.phone.served.rig import AdbServer, Rig
@@ -103,6 +104,8 @@ def main() -> None:
         for name, (opening, drive) in pictured_studies.openings(store, _until, _settled).items():
             settings = Settings(seat="rater", person="R1", bell=False)
             _render(asyncio.run(_export(store, settings, opening, drive)), out / f"{name}.png")
+        opening = Opening("agreement", study=pictured_agreement.rate(store))
+        _render(asyncio.run(_export(store, Settings(bell=False), opening, _agreed)), out / "agreement.png")
         _render(asyncio.run(pictured_studies.played(store, SIZE, _until, _settled)), out / "played.png")
         _unplugged(store, Path(folder), out / "device.png")
 
@@ -173,6 +176,15 @@ def _branched(store: Store, name: str) -> str:
 async def _pressed(key: str, pilot: Pilot[None]) -> None:
     await _still(pilot)
     await pilot.press(key)
+    await _still(pilot)
+
+
+async def _agreed(pilot: Pilot[None]) -> None:
+    """The chance-corrected number of the first question, its pairs, and the cell where two differ."""
+    screen = pilot.app.screen
+    assert isinstance(screen, AgreementScreen)
+    await _until(pilot, lambda: not screen.counting and screen.grid.filled)
+    await pilot.press("d", "down", "down", "tab", "tab", "right", "shift+tab", "shift+tab")
     await _still(pilot)
 
 

@@ -66,9 +66,14 @@ def on_scale(one: Agreement) -> bool:
 
 
 def ends_of(agreements: Sequence[Agreement]) -> tuple[float, float]:
-    """The common scale: from 0 to 1, from the quarter below the least where anything lies below 0."""
-    ends = [end for one in agreements if on_scale(one) for end in (one.value, one.low) if end is not None]
-    return min(0.0, floor(max(-1.0, min(ends, default=0.0)) * 4) / 4), 1.0
+    """The common scale: from 0 to 1; from a quarter below where an interval is there, or as far as a value lies.
+
+    An interval that reaches further has an arrow for its end: one wide one must not flatten all the others.
+    """
+    some = [one for one in agreements if on_scale(one) and one.value is not None]
+    lowest = min((one.value for one in some if one.value is not None), default=0.0)
+    crossing = any(one.low is not None and one.low < 0 for one in some)
+    return min(-0.25 if crossing else 0.0, floor(lowest * 4) / 4), 1.0
 
 
 def is_percent(one: Agreement) -> bool:

@@ -92,7 +92,13 @@ def test_a_stranger_s_words_are_one_line_of_plain_characters() -> None:
 def test_what_is_in_its_own_unit_stands_on_no_scale() -> None:
     assert "●" not in line(number("MAE", 0.3, low=0.2, high=0.4), 196)
     assert rows.ends_of([number("mean absolute error", 4.2, low=-3.0, high=9.0)]) == (0.0, 1.0)
-    assert rows.ends_of([number(low=-0.3)]) == (-0.5, 1.0)
+
+
+def test_one_wide_interval_does_not_flatten_the_others() -> None:
+    assert rows.ends_of([number()]) == (0.0, 1.0)
+    assert rows.ends_of([number(), number(low=-9.0)]) == (-0.25, 1.0)
+    assert rows.ends_of([number(value=-0.3, low=-0.9)]) == (-0.5, 1.0)
+    assert "◂" in line(number(low=-9.0), 196)
 
 
 MANY = [
