@@ -6,7 +6,7 @@ import numpy as np
 
 from annotators.agreement.again import agreements_again
 from annotators.agreement.alike import coded
-from annotators.agreement.derivations import NAMES
+from annotators.agreement.derivations import NAMES, Name
 from annotators.agreement.fields import (
     derived_numbers,
     numbers_at,
@@ -19,7 +19,7 @@ from annotators.agreement.judges import agreements_of_judges
 from annotators.agreement.kinds import of_categories, of_numbers, of_others, why_not
 from annotators.agreement.made import Maker, counted
 from annotators.agreement.pairs import by_pairs, confusion, disagreeing
-from annotators.agreement.parts import Part, parts_of
+from annotators.agreement.parts import Part, derives, parts_of
 from annotators.agreement.planning import runs_wanted
 from annotators.agreement.ratings import Numbers, Ratings
 from annotators.agreement.said import said_of, sheets_of
@@ -37,9 +37,17 @@ def agreements(studied: Studied) -> list[Agreement]:
         found += _of_people(studied, field)
         found += agreements_again(studied, field)
         found += agreements_of_judges(studied, field)
-    for name in NAMES.get(studied.study.protocol.targets, ()):
+    for name in _following(studied):
         found += _in_numbers(studied, derived_numbers(studied, name))
     return found
+
+
+def _following(studied: Studied) -> tuple[Name, ...]:
+    """What follows from this study's sheets; of nodes nothing where no question asks whether they were completed."""
+    protocol = studied.study.protocol
+    if protocol.targets == "tdg nodes" and not any(derives(studied, field) for field in protocol.fields):
+        return ()
+    return NAMES.get(protocol.targets, ())
 
 
 def _of_people(studied: Studied, field: Field) -> list[Agreement]:

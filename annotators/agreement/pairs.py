@@ -117,7 +117,9 @@ def _one(studied: Studied, field: str, name: str) -> Ratings:
 
 def _grid(of: Ratings, field: str, counts: Floats, down: str, across: str) -> Grid:
     rows = tuple(tuple(float(count) for count in row) for row in counts)
-    id = "-".join(filter(None, ("confusion", field, *({down, across} - {"one", "the other"}))))
+    id = "-".join(
+        filter(None, ("confusion", field, *(name for name in (down, across) if name not in ("one", "the other"))))
+    )
     return Grid(id, f"Answers that came together: {field}", of.categories, of.categories, rows, down, across)
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from msgspec.structs import replace
+
 from annotators.agreement.agreements import agreements, by_pairs, confusion
 from annotators.report.asked import share_words
 from annotators.studied import Studied
@@ -164,7 +166,12 @@ def least_of(some: Sequence[Agreement]) -> float:
 
 
 def _grids(studied: Studied, field: Field) -> list[Grid]:
-    grids = [confusion(studied, field.id)] if len(studied.people) > 1 else []
+    title = f"{field.id}: answers of every two people that came together"
+    grids = [replace(confusion(studied, field.id), title=title)] if len(studied.people) > 1 else []
     for judge in studied.judges:
-        grids.append(confusion(studied, field.id, "truth", studied.columns.raters[judge].id))
+        name = studied.columns.raters[judge].id
+        grid = confusion(studied, field.id, "truth", name)
+        grids.append(
+            replace(grid, title=f"{field.id}: what most people say, and what {name} says", down_is="most people")
+        )
     return [grid for grid in grids if sum(1 for row in grid.counts for count in row if count) > 1]
