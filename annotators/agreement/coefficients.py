@@ -206,12 +206,16 @@ def light_kappa(ratings: Ratings) -> Additive:
     def each(sums: Floats) -> Floats:
         return np.stack([pair.of(sums[..., at * width : (at + 1) * width]) for at, pair in enumerate(pairs)], axis=-1)
 
+    def of(sums: Floats) -> Floats:
+        kappas, met = each(sums), sums[..., 1::width] > 0
+        return ratio(np.where(met, kappas, 0.0).sum(axis=-1), met.sum(axis=-1))
+
     def undefined_for(sums: Floats) -> str:
         none = [name for name, kappa in zip(names, each(sums), strict=True) if not np.isfinite(kappa)]
         return f"{ONE_CATEGORY} ({'; '.join(none)})" if none else NO_PAIR
 
     return Additive(
-        "light_kappa", np.concatenate([pair.sums for pair in pairs], axis=1), lambda sums: each(sums).mean(axis=-1),
+        "light_kappa", np.concatenate([pair.sums for pair in pairs], axis=1), of,
         undefined_for, least=-1.0, places=int(rated_twice(ratings).sum()),
     )  # fmt: skip
 
