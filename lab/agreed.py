@@ -62,14 +62,13 @@ def kept_or(store: Store, study: Study, how: How, compute: Callable[[], list[Agr
 def kept_before(store: Store, study: Study, how: How) -> tuple[list[Agreement], Newest] | None:
     """What was computed last by this program, though more came in since, and how far the file went then.
 
-    None where nothing was, and where somebody withdrew since or runs were erased: what is gone is not shown again.
+    None where nothing was, where somebody withdrew since or runs were erased (what is gone is not shown again), and
+    where another file stands in the place of the one it was computed from.
     """
-    kept, now = _read(_path(store, study, how)), store.newest()
+    kept = _read(_path(store, study, how))
     if kept is None or (kept.study, kept.code, kept.how) != (study.sha, code_sha(), how):
         return None
-    if (kept.newest.withdrawals, kept.newest.tombstones) != (now.withdrawals, now.tombstones):
-        return None
-    return kept.agreements, kept.newest
+    return (kept.agreements, kept.newest) if store.goes_on_from(kept.newest) else None
 
 
 def forget(path: Path) -> None:

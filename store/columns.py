@@ -81,17 +81,24 @@ class Heads:
 
     def same_since(self, study: Study, then: Newest) -> bool:
         """Whether the labels that count in a study are those that counted when the file went as far as `then`."""
-        now = self.newest()
-        if (now.withdrawals, now.tombstones) != (then.withdrawals, then.tombstones):
+        if not self.goes_on_from(then):
             return False
-        for table, (n, id) in (("label", then.label), ("act", then.act), ("assignment", then.assignment)):
-            if n and self._rows_in(table, f"SELECT {_NAMED[table]} FROM {table} WHERE n = ?", n) != [(id,)]:
-                return False
+        for table, (n, _) in _rows_of(then):
             counts = f" AND {_COUNTED}" if table == "act" else ""
             sql = f"SELECT 1 FROM {table} WHERE n > ? AND +study = ? AND +version = ?{counts} LIMIT 1"
             if self._rows_in(table, sql, n, *key_of(study)):
                 return False
         return True
+
+    def goes_on_from(self, then: Newest) -> bool:
+        """Whether this file is the one that once went as far as `then`, nothing having been erased since."""
+        now = self.newest()
+        if (now.withdrawals, now.tombstones) != (then.withdrawals, then.tombstones):
+            return False
+        return all(
+            not n or self._rows_in(table, f"SELECT {_NAMED[table]} FROM {table} WHERE n = ?", n) == [(id,)]
+            for table, (n, id) in _rows_of(then)
+        )
 
     @contextmanager
     def _one_moment(self) -> Iterator[sqlite3.Connection]:
@@ -107,3 +114,7 @@ class Heads:
 
 _NAMED = {"label": "id", "act": "id", "assignment": "rater || ' ' || position"}
 """What names a row beside its number."""
+
+
+def _rows_of(newest: Newest) -> tuple[tuple[str, tuple[int, str]], ...]:
+    return ("label", newest.label), ("act", newest.act), ("assignment", newest.assignment)
