@@ -36,10 +36,12 @@ that run. **Enter** opens an item. `hitlab adjudicate STUDY --majority --reason 
         self.rows: list[Dispute] = []
         self.way: Way | None = None
         self._units: Mapping[str, Unit] = {}
+        self._numbers: dict[str, int] = {}
 
     def show(self, rows: list[Dispute], units: Mapping[str, Unit], way: Way) -> None:
         """Lists these."""
         self.rows, self._units, self.way = rows, units, way
+        self._numbers = {id: number for number, id in enumerate(units, 1)}
         self.changed()
 
     @property
@@ -52,7 +54,7 @@ that run. **Enter** opens an item. `hitlab adjudicate STUDY --majority --reason 
     def paint(self, index: int, width: int) -> Content:
         row = self.rows[index]
         assert self.way is not None
-        return dispute_words(self.way, self._units[row.unit], row, width)
+        return dispute_words(self.way, self._units[row.unit], self._numbers[row.unit], row, width)
 
 
 class Voices(Lines, inherit_bindings=False):

@@ -60,19 +60,20 @@ def said_words(way: Way, item: Item, value: Any, missing: str | None) -> str:
 # -- the queue ---------------------------------------------------------------------------------------------------
 
 
-def dispute_words(way: Way, unit: Unit, dispute: Dispute, width: int) -> Content:
-    """A line of the queue: its sign, the run, the item, how many said what or what is settled, how far it moves."""
+def dispute_words(way: Way, unit: Unit, number: int, dispute: Dispute, width: int) -> Content:
+    """A line of the queue: its sign, the run, the item, how many said what or what is settled, how far it moves.
+
+    The run is named by its id, or by its `number` in the study where there is less room.
+    """
     item = item_at(way.protocol, unit, dispute.spot)
     done = dispute.settled
     sign, style = ("✓", "$text-success") if done is not None else ("≠", "$text-warning")
     moved = rounded(dispute.moves, 3) if dispute.moves is not None else "-"
     answers = settled_words(way, item, done.what) if done is not None else counts_words(way, item, dispute.counts)
     columns = _columns(way.protocol, width)
-    first = "".join(
-        f"{one_line(words, size):<{size}}  "
-        for words, size in ((unit.id, columns[0]), (_called(way, item.field), columns[1]))
-        if size
-    )
+    run = one_line(unit.id)[:_ID] if columns[0] == _ID else f"#{number}"
+    names = zip((run, one_line(_called(way, item.field), max(1, columns[1]))), columns, strict=True)
+    first = "".join(f"{name:<{size}}  " for name, size in names if size)
     room = width - 2 - len(first) - 8
     right = min(Content(answers).cell_length, room * 3 // 5)
     left = Content(one_line(way.title(item), 300)).truncate(max(1, room - right - 2), ellipsis=True, pad=True)
@@ -80,10 +81,14 @@ def dispute_words(way: Way, unit: Unit, dispute: Dispute, width: int) -> Content
     return Content.assemble((f"{sign} ", style), (first, MUTED), left, "  ", (said, "bold"), (f"{moved:>8}", MUTED))
 
 
+_ID = 13
+"""Characters of an id that tell runs apart: a uuid7's whole millisecond."""
+
+
 def _columns(protocol: Protocol, width: int) -> tuple[int, int]:
     """The columns of the run's id, and of the question where there are several."""
     wide = width >= 90
-    return (10 if wide else 6, (14 if wide else 9) if len(protocol.fields) > 1 else 0)
+    return (_ID if wide else 6, (14 if wide else 9) if len(protocol.fields) > 1 else 0)
 
 
 def queue_heading(way: Way, width: int) -> Content:
