@@ -160,7 +160,9 @@ class AgreementScreen(Shown):
         if message.ask != self._listing:
             return
         some = len(message.disputes)
-        self.items.show(message.disputes, "There are none: all said the same.")
+        derived = self.study is not None and self.study.protocol.field(message.ask.field) is None
+        none = "all said the same." if not derived else "it follows from other answers; nobody is asked for it."
+        self.items.show(message.disputes, f"There are none: {none}")
         more = f"{some:,} of {message.all:,}, those that split most evenly" if some < message.all else f"{some:,}"
         self.items.entitle(self._listed_words(message.ask), more)
         self.tell()

@@ -181,6 +181,10 @@ class Reading:
         self._post(self.Counted(serial, found, newest))
 
     def _draw(self, serial: int, study: Study, how: How, ask: Ask) -> None:
+        if study.protocol.field(ask.field) is None:
+            why = f"{ask.field} follows from other answers; nobody is asked for it."
+            self._post(self.Listed(serial, ask, [], 0) if ask.listed else self.Drawn(serial, ask, [], None, why))
+            return
         try:
             studied = self._gathered(serial, study, how)
             self._post(self._listed(serial, studied, ask) if ask.listed else self._drawn(serial, studied, ask))
@@ -223,7 +227,7 @@ class Reading:
 
         places: Sequence[tuple[str, str]] = disagreeing(studied, ask.field, ask.cell, ask.one, ask.other)
         asked = studied.study.protocol.field(ask.field)
-        if ask.one and asked is not None and asked.kind not in CATEGORICAL:
+        if ask.one and ask.one != "truth" and asked is not None and asked.kind not in CATEGORICAL:
             found = between(disputes(studied, ask.field, places), ask.one, ask.other)
             return self.Listed(serial, ask, found[:MOST], len(found))
         return self.Listed(serial, ask, list(disputes(studied, ask.field, places[:MOST])), len(places))

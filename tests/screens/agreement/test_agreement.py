@@ -422,3 +422,15 @@ async def test_answers_are_read_once_for_all_that_is_made_of_them(
         await pilot.press("escape", "r")
         await until(pilot, lambda: ready(app) and "2 judges" in painted(app))
         assert reads == [study.id] * 2
+
+
+async def test_what_follows_from_answers_has_no_pairs_no_grid_and_no_items(store: Store, until: Until) -> None:
+    app = opened(store, made(store))
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: ready(app))
+        it = room(app)
+        it.fields.go(next(i for i, one in enumerate(it.fields.rows) if one.field == "apr"))
+        await until(pilot, lambda: "apr follows from other answers" in painted(app))
+        assert it.pairs.count == 0
+        await pilot.press("enter")
+        await until(pilot, lambda: "nobody is asked for it" in painted(app) and it.items.display)
