@@ -44,6 +44,7 @@ def test_the_jackknife_is_what_leaving_traces_out_by_hand_makes() -> None:
     adds = (n - 1) * (logs.mean() - logs)
     error = sqrt((adds**2).sum() / (n * (n - 1)))
     skew = stats.skew(adds) / sqrt(n)
+    assert -0.5 < skew < 0.15, "no bound is met here"
     ends = []
     for share in (0.975, 0.025):
         t = stats.t.ppf(share, n - 1)
@@ -63,6 +64,29 @@ def test_without_skewness_it_is_the_plain_jackknife_t() -> None:
     half = stats.t.ppf(0.975, 19) * np.std(shares, ddof=1) / sqrt(20)
     assert (found.low, found.high) == pytest.approx((0.5 - half, 0.5 + half))
     assert found.standard_error == pytest.approx(np.std(shares, ddof=1) / sqrt(20))
+
+
+@pytest.mark.parametrize(("wrong", "least"), [(2, 0.90), (3, 0.92), (10, 0.87)])
+def test_a_few_wrong_answers_do_not_make_an_interval_of_everything(wrong: int, least: float) -> None:
+    """40 runs of 5 items, so many wrong, each in a run of its own: the plain jackknife-t begins at .933, .942, .911."""
+    right = np.ones((40, 5))
+    right[:wrong, 0] = 0
+    found = estimate(mean(right.ravel(), np.repeat(np.arange(40), 5).astype(np.int32), 40, "share", 1.0), How())
+    assert found.low is not None
+    assert found.high is not None
+    assert least < found.low < 1 - wrong / 200 < found.high < 1
+
+
+def test_far_from_its_bound_skewness_is_taken_out_in_full() -> None:
+    """One run in ten says yes: the plain jackknife-t on the log would end too low, and begin below nothing."""
+    yes = np.zeros(40)
+    yes[:4] = 1
+    found = estimate(mean(yes, np.arange(40, dtype=np.int32), 40, "share", 1.0), How())
+    plain = 1 - exp(log(0.9) - stats.t.ppf(0.975, 39) * sqrt(0.1 / 0.9 / 39))
+    assert found.low is not None
+    assert found.high is not None
+    assert found.low > 0.01
+    assert found.high > plain + 0.02
 
 
 def test_a_higher_level_is_wider_and_nothing_leaves_its_bounds() -> None:
