@@ -211,7 +211,8 @@ def truth_of(studied: Studied, ratings: Ratings) -> Ratings:
     """One column, `truth`, over the same places: what was adjudicated, else what more than half of the people said.
 
     The people are those whose ratings these are, or all where they are a judge's. -1 where neither is so, and where
-    reasons for having no answer outweigh.
+    reasons for having no answer outweigh. After derivation what most people's paths pass by stays -1, whatever was
+    adjudicated there.
     """
     people = {studied.columns.raters[one].id: one for one in studied.people}
     whose = [people[name] for name in ratings.raters if name in people]
@@ -220,12 +221,16 @@ def truth_of(studied: Studied, ratings: Ratings) -> Ratings:
     field = field_named(studied, ratings.field)
     said = said_of(studied, field, tuple(whose), 1)
     codes, gave = codes_of(studied, field, said), said.gave
+    passed = np.zeros(len(codes), dtype=np.bool_)
     if ratings.derived == "after":
-        codes, why, _ = after(studied, field, tuple(whose), 1, codes, said)
+        codes, why, names = after(studied, field, tuple(whose), 1, codes, said)
         gave = gave | ((why >= 0) & (said.value >= 0))
+        if "not_applicable" in names:
+            beside_path = (why == names.index("not_applicable")).sum(axis=1)
+            passed = np.asarray(2 * beside_path > (codes >= 0).sum(axis=1) + gave.sum(axis=1))
     at = _places_in(studied, field, said.laid, ratings.places)
     most = _majority(codes[at], gave[at].sum(axis=1), len(ratings.categories))
-    _settle(studied, field, ratings, most)
+    _settle(studied, field, ratings, most, passed[at])
     reasons = {"no_majority": int((most < 0).sum())} if (most < 0).any() else {}
     return ratings._replace(codes=most[:, None], raters=(TRUTH,), reasons=reasons)
 
@@ -239,14 +244,14 @@ def _majority(codes: Codes, others: npt.NDArray[Any], q: int) -> Codes:
     return out
 
 
-def _settle(studied: Studied, field: Field, ratings: Ratings, most: Codes) -> None:
-    """Puts what was adjudicated in the place of what most say. After derivation a node beside the path stays there."""
+def _settle(studied: Studied, field: Field, ratings: Ratings, most: Codes, passed: Mask) -> None:
+    """Puts what was adjudicated in the place of what most say; not where most people's paths pass a node by."""
     if not studied.settled:
         return
     known = {name: i for i, name in enumerate(ratings.categories)}
     for at, place in enumerate(ratings.places):
         settled = studied.settled.get((place.unit, Spot(place.target, field.id)))
-        if settled is not None and not (ratings.derived == "after" and most[at] < 0):
+        if settled is not None and not passed[at]:
             most[at] = known.get(_said_by(field, settled), -1)
 
 

@@ -9,9 +9,11 @@ import numpy.typing as npt
 
 from annotators.agreement import coefficients, numbers
 from annotators.agreement.alike import apart, coded
+from annotators.agreement.derivations import NAMES
 from annotators.agreement.fields import (
     TRUTH,
     beside,
+    derived_numbers,
     numbers_at,
     numbers_of,
     ratings_of,
@@ -32,8 +34,14 @@ CATEGORICAL = ("nominal", "ordinal", "flag")
 
 
 def by_pairs(studied: Studied, field: str) -> list[Agreement]:
-    """The field's chance-corrected statistic, percent and AC1 (of numbers ICC and error), for each two people."""
-    asked = field_named(studied, field)
+    """The field's chance-corrected statistic, percent and AC1 (of numbers ICC and error), for each two people.
+
+    `field` may be what follows from answers (`apr`), too. Raises `LabError` where it is neither.
+    """
+    for name in NAMES.get(studied.study.protocol.targets, ()):
+        if name == field and studied.study.protocol.field(field) is None:
+            return _of_numbers(studied, derived_numbers(studied, name), Field(name, name, "interval"))
+    asked = _asked(studied, field)
     found: list[Agreement] = []
     if asked.kind in CATEGORICAL:
         ratings = ratings_of(studied, field)
@@ -41,7 +49,21 @@ def by_pairs(studied: Studied, field: str) -> list[Agreement]:
             names = (ratings.raters[pair[0]], ratings.raters[pair[1]])
             found += _of_two(studied, asked, ratings._replace(codes=ratings.codes[:, pair], raters=names, reasons={}))
         return found
-    these = numbers_like(studied, asked)
+    return _of_numbers(studied, numbers_like(studied, asked), asked)
+
+
+def _asked(studied: Studied, name: str) -> Field:
+    """A field of the study; `LabError` where it asks none of that name, or it follows from others' answers."""
+    if studied.study.protocol.field(name) is not None:
+        return field_named(studied, name)
+    if name in NAMES.get(studied.study.protocol.targets, ()):
+        raise LabError(f"question {name}", "follows from other answers; nobody is asked for it.")
+    known = ", ".join(field.id for field in studied.study.protocol.fields)
+    raise LabError(f"question {name}", f"is not asked in {studied.study.name} (questions: {known}).")
+
+
+def _of_numbers(studied: Studied, these: Numbers, asked: Field) -> list[Agreement]:
+    found: list[Agreement] = []
     for pair in combinations(range(len(these.raters)), 2):
         names = (these.raters[pair[0]], these.raters[pair[1]])
         found += _numbers_of_two(studied, asked, these._replace(values=these.values[:, pair], raters=names, reasons={}))
@@ -82,9 +104,9 @@ def confusion(studied: Studied, field: str, one: str = "", other: str = "") -> G
     """How often answers came together: of two raters by their codes (`truth` is what most say), or of all pairs.
 
     Of all pairs of people each counts once, halves on both sides of the diagonal where the two differ. Raises
-    `LabError` where the field has no categories, or a rater is not known.
+    `LabError` where the field has no categories or is not asked, or a rater is not known.
     """
-    asked = field_named(studied, field)
+    asked = _asked(studied, field)
     if asked.kind not in CATEGORICAL:
         raise LabError(f"question {field}", "is answered by no categories; there is no grid of it.")
     if not one and not other:
@@ -130,8 +152,11 @@ def disagreeing(
     studied: Studied, field: str, cell: tuple[str, str] | None = None, one: str = "", other: str = ""
 ) -> list[tuple[str, str]]:
     """Places (unit, target) of a field at which not all said the same, those that split most evenly first; of one cell
-    of the grid (of `one` and `other`, as `confusion` takes them) where it is named, else where these two differ."""
-    asked = field_named(studied, field)
+    of the grid (of `one` and `other`, as `confusion` takes them) where it is named, else where these two differ.
+
+    Raises `LabError` where the field is not asked.
+    """
+    asked = _asked(studied, field)
     if asked.kind not in CATEGORICAL:
         these = numbers_like(studied, asked)
         if asked.kind in ("interval", "step"):

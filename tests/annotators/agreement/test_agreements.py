@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ from lab.agreement import Agreement, How
 from lab.errors import LabError
 from lab.protocol import Field, Option, Protocol
 from lab.study import Target, Unit
-from lab.task import Actor
+from lab.task import Actor, Tdg, TdgNode
 from store.store import Store
 from tests.answered import R1, R2, R3, Answered, M, N, protocol
 
@@ -402,3 +402,23 @@ def test_without_an_interval_nothing_is_planned() -> None:
     assert runs_wanted(Agreement("state", "ac1", 0.5, no_interval="too few runs", traces=2), 0.1) is None
     assert runs_wanted(Agreement("state", "ac1", undefined="one category"), 0.1) is None
     assert runs_wanted(Agreement("state", "ac1", 0.5, low=0.4, high=0.6, traces=10), 0) is None
+
+
+def test_what_follows_from_answers_has_pairs_and_no_grid(store: Store) -> None:
+    graph = Tdg((TdgNode("a", "a"), TdgNode("b", "b")), (("a", "b"),))
+    made = Answered(store, [Unit(f"u{i}", (f"run{i}",), targets=NODES, tdg=graph) for i in range(4)], protocol("tdg"))
+    made.table("state", (R1, R2, R3), {
+        ("u0", "a"): "ccc", ("u0", "b"): "ccn", ("u1", "a"): "nnn", ("u1", "b"): "nnn",
+        ("u2", "a"): "ccc", ("u2", "b"): "nnc", ("u3", "a"): "ccc", ("u3", "b"): "ccc",
+    }, YES_NO)  # fmt: skip
+    studied = made.studied()
+    found = by_pairs(studied, "apr")
+    assert only(found, between="R1 and R2", statistic="icc(A,1)").value == pytest.approx(1.0)
+    assert only(found, between="R1 and R3", statistic="mae").value == pytest.approx((0.5 + 0.5) / 4)
+    asks: tuple[Callable[[Studied, str], object], ...] = (confusion, disagreeing, by_pairs)
+    for ask in asks[:2]:
+        with pytest.raises(LabError, match="follows from other answers"):
+            ask(studied, "apr")
+    for ask in asks:
+        with pytest.raises(LabError, match="is not asked in trial v1"):
+            ask(studied, "nope")

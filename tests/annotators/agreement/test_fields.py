@@ -286,6 +286,29 @@ def test_what_was_adjudicated_stands_in_place_of_most(store: Store) -> None:
     assert rows(ratings)["u1", "a"] == "ccn"  # what was said stays as it was
 
 
+def test_after_derivation_what_was_adjudicated_stands_but_where_most_paths_pass_by(store: Store) -> None:
+    made = Answered(store, [nodes("u1"), nodes("u2")], protocol("tdg"))
+    said = {
+        ("u1", "a"): "cn?", ("u1", "b1"): "ccc", ("u1", "b2"): "nnn", ("u1", "c"): "c??",
+        ("u2", "a"): "ccc", ("u2", "b1"): "ncn", ("u2", "b2"): "cnc", ("u2", "c"): "ccc",
+    }  # fmt: skip
+    made.table("state", (R1, R2, R3), said, YES_NO)
+    before = made.studied()
+    after = ratings_of(before, "state", derived="after")
+    assert rows(truth_of(before, after)) == {
+        ("u1", "a"): ".", ("u1", "b1"): "c", ("u1", "b2"): "n", ("u1", "c"): ".",
+        ("u2", "a"): "c", ("u2", "b1"): ".", ("u2", "b2"): "c", ("u2", "c"): "c",
+    }  # fmt: skip
+    for unit, target in (("u1", "a"), ("u1", "c"), ("u2", "b1")):
+        detail = {"target": target, "field": "state", "by_means": "adjudicator", "value": "completed", "reason": "seen"}
+        store.record_act(
+            Act(uuid7(), made.study.id, 1, Actor("human", "A1"), "adjudicated", now(), unit, detail=detail)
+        )
+    settled_ = rows(truth_of(made.studied(), after))
+    assert (settled_["u1", "a"], settled_["u1", "c"]) == ("c", "c")  # no majority, and adjudicated
+    assert settled_["u2", "b1"] == "."  # of most the path goes by b2
+
+
 def test_the_truth_beside_a_judge_is_the_people_s(store: Store) -> None:
     made = Answered(store, [nodes("u1")], protocol("tdg"))
     made.table("state", (R1, R2, R3), {("u1", "a"): "ccn", ("u1", "c"): "ccc"}, YES_NO)
