@@ -30,6 +30,8 @@ from lab.session import Session
 from lab.settings import Settings
 from lab.spec import PERSON, Spec, brief_of
 from lab.turn import Action, Proposed
+from screens.adjudicate.adjudicate import AdjudicateScreen
+from screens.adjudicate.pane import SettlePane
 from screens.agreement.agreement import AgreementScreen
 from screens.app import LabApp
 from screens.author.author import AuthorScreen
@@ -106,6 +108,8 @@ def main() -> None:
             _render(asyncio.run(_export(store, settings, opening, drive)), out / f"{name}.png")
         opening = Opening("agreement", study=pictured_agreement.rate(store))
         _render(asyncio.run(_export(store, Settings(bell=False), opening, _agreed)), out / "agreement.png")
+        opening, settings = opening._replace(screen="adjudicate"), Settings(seat="designer", person="D1", bell=False)
+        _render(asyncio.run(_export(store, settings, opening, _settling)), out / "adjudicate.png")
         _render(asyncio.run(pictured_studies.played(store, SIZE, _until, _settled)), out / "played.png")
         _unplugged(store, Path(folder), out / "device.png")
 
@@ -185,6 +189,17 @@ async def _agreed(pilot: Pilot[None]) -> None:
     assert isinstance(screen, AgreementScreen)
     await _until(pilot, lambda: not screen.counting and screen.grid.filled)
     await pilot.press("d", "down", "down", "tab", "tab", "right", "shift+tab", "shift+tab")
+    await _still(pilot)
+
+
+async def _settling(pilot: Pilot[None]) -> None:
+    """The first item that is to be settled, what most say chosen."""
+    screen = pilot.app.screen
+    assert isinstance(screen, AdjudicateScreen)
+    await _until(pilot, lambda: bool(screen.disputes.rows))
+    await pilot.press("enter")
+    await _until(pilot, lambda: screen.shown == "case" and screen.query_one(SettlePane).voices.has_focus)
+    await pilot.press("down", "m")
     await _still(pilot)
 
 

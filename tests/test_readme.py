@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```(\w*)\n(.*?)^```", README, re.MULTILINE | re.DOTALL)
 COMMANDS = sorted(
-    {line.partition("#")[0].partition("|")[0].strip() for _, body in BLOCKS for line in body.splitlines()}
+    {re.split("[#|>]", line)[0].strip() for _, body in BLOCKS for line in body.splitlines()}
 )
 YAML = [body for language, body in BLOCKS if language == "yaml"]
 
