@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, cast
 from textual import work
 from textual.app import ComposeResult
 from textual.screen import Screen
-from textual.widgets import Footer, Static
+from textual.widgets import Static
 
 from lab.errors import LabError
 from lab.plain import plain
+from screens.footer import Footer
 
 if TYPE_CHECKING:
     from lab.session import Session
@@ -60,7 +61,7 @@ class LiveDoor(Screen[None]):
 
     def compose(self) -> ComposeResult:
         yield Static(self._said, id="door", markup=False)
-        yield Footer(show_command_palette=False)
+        yield Footer()
 
     def build(self, make: Callable[[], Session]) -> None:
         """Makes a session off the UI thread and shows it."""

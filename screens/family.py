@@ -11,12 +11,13 @@ from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.message import Message
 from textual.screen import Screen
-from textual.widgets import Footer, Static
+from textual.widgets import Static
 
 from lab.errors import LabError
 from lab.family import Limb, change_words, tree
 from lab.plain import plain
 from screens.describe import one_line, score_words, status_words
+from screens.footer import Footer
 from screens.lines import Lines
 
 if TYPE_CHECKING:
@@ -107,7 +108,7 @@ class FamilyScreen(Screen[tuple[str, int]]):
         yield Static("Family", id="family-title", markup=False)
         yield Tree(id="family")
         yield Static("Enter: open this run where it left its parent   Esc: back", id="next", markup=False)
-        yield Footer(show_command_palette=False)
+        yield Footer()
 
     def on_mount(self) -> None:
         self.query_one(Tree).border_title = "Runs"

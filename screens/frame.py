@@ -8,7 +8,9 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.screen import ModalScreen, Screen
-from textual.widgets import Footer, Static
+from textual.widgets import Static
+
+from screens.footer import Footer
 
 if TYPE_CHECKING:
     from screens.app import LabApp
@@ -69,7 +71,7 @@ class LobbyScreen(Screen[None]):
 
     def compose(self) -> ComposeResult:
         yield Static(_NOTHING, id="lobby", markup=False)
-        yield Footer(show_command_palette=False)
+        yield Footer()
 
     def on_screen_resume(self) -> None:
         """Says where this person is in the study that is open, if one is."""

@@ -11,7 +11,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 from textual.message import Message
 from textual.screen import Screen
-from textual.widgets import Footer, Input, Static
+from textual.widgets import Input, Static
 
 from lab.design.revision import subject_of
 from lab.errors import LabError
@@ -19,6 +19,7 @@ from lab.records import Summary
 from lab.settings import Settings
 from screens.describe import one_line
 from screens.devices import Devices
+from screens.footer import Footer
 from screens.lines import Lines
 from screens.seats import may_author, may_debug, may_run
 from screens.shelves import Runs, TaskLine, Tasks
@@ -143,7 +144,7 @@ class HomeScreen(Screen[None]):
             yield Static("Filter:", id="filter-word")
             yield Input(placeholder="task, agent, persona, status or id", id="filter", compact=True)
         yield Static("", id="next", markup=False)
-        yield Footer(show_command_palette=False)
+        yield Footer()
 
     def on_mount(self) -> None:
         self.query_one("#home-title", Static).update(f"hitlab   {one_line(str(self.store.path), 500)}")

@@ -9,9 +9,10 @@ from textual import on, work
 from textual.app import ComposeResult
 from textual.message import Message
 from textual.screen import Screen
-from textual.widgets import Footer, Static
+from textual.widgets import Static
 
 from lab.settings import Settings
+from screens.footer import Footer
 from screens.lines import Lines
 from screens.studies import Studies, StudyRow, study_rows
 
@@ -40,7 +41,7 @@ class RatingHome(Screen[None]):
         yield Static(f"hitlab   {self.settings.person}, rater", id="home-title", markup=False)
         yield Studies(id="studies")
         yield Static("", id="next", markup=False)
-        yield Footer(show_command_palette=False)
+        yield Footer()
 
     def on_mount(self) -> None:
         studies = self.query_one(Studies)

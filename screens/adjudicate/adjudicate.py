@@ -11,7 +11,6 @@ from textual.binding import BindingType
 from textual.containers import Container
 from textual.content import Content
 from textual.message import Message
-from textual.widgets import Footer
 
 from lab.errors import LabError
 from lab.plain import plain
@@ -29,6 +28,7 @@ from screens.annotate.phone import Evidence
 from screens.annotate.words import Way
 from screens.author.told import Told
 from screens.clock import Clock
+from screens.footer import Footer
 from screens.lines import Lines
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ class AdjudicateScreen(Watching):
             yield Beside(self.store, self.settings)
             yield self.pane
         yield Told("adjudicate-state")
-        yield Footer(show_command_palette=False)
+        yield Footer()
 
     def on_mount(self) -> None:
         self.disputes.border_title = "To be settled"

@@ -10,7 +10,6 @@ from textual.containers import Horizontal
 from textual.content import Content
 from textual.screen import Screen
 from textual.widget import Widget
-from textual.widgets import Footer
 
 from lab.agreement import Agreement, How
 from lab.report import Grid
@@ -25,6 +24,7 @@ from screens.agreement.rows import View
 from screens.agreement.table import Fields, Pairs
 from screens.author.told import Told
 from screens.describe import one_line
+from screens.footer import Footer
 from screens.lines import Lines
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ class Shown(Screen[None]):
             yield self.grid
         yield self.items
         yield Told("agreement-next")
-        yield Footer(show_command_palette=False)
+        yield Footer()
 
     # -- laying out ------------------------------------------------------------------------------------------
 

@@ -12,7 +12,6 @@ from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.screen import Screen
-from textual.widgets import Footer
 
 from lab.design.drawing import drawn
 from lab.design.editing import entries, section_of
@@ -31,6 +30,7 @@ from screens.author.texts import Texts
 from screens.author.told import Told
 from screens.author.words import FORM_WORDS, TEXTS_WORDS, item_words, state_words
 from screens.describe import one_line
+from screens.footer import Footer
 from screens.lines import Lines
 from screens.live.keys import keys_of
 from screens.page import Page
@@ -75,7 +75,7 @@ class AuthorRoom(Screen[None]):
                 yield Told("here")
         yield SearchRow("a word in thoughts, actions, dialogue or on the screen", id="search")
         yield Told("author-state")
-        yield Footer(show_command_palette=False)
+        yield Footer()
 
     def on_mount(self) -> None:
         self.query_one("#drawing", Page).border_title = "Graph, drawn   v: the list"

@@ -13,7 +13,6 @@ from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.message import Message
 from textual.screen import Screen
-from textual.widgets import Footer
 
 from lab.errors import LabError
 from lab.plain import plain
@@ -24,6 +23,7 @@ from screens.compare.keys import KEYS
 from screens.compare.pairs import Pairs
 from screens.compare.phone import Phone
 from screens.compare.sides import Compared, Side, compare
+from screens.footer import Footer
 from screens.lines import Lines
 from screens.page import Page
 from screens.replay import sheet
@@ -85,7 +85,7 @@ class CompareScreen(Screen[None]):
                     yield from self.pages
             yield self.phones[1]
         yield Told("compare-state")
-        yield Footer(show_command_palette=False)
+        yield Footer()
 
     def on_mount(self) -> None:
         self.pairs.border_title = "Steps"

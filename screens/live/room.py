@@ -10,12 +10,12 @@ from textual.containers import Container, Horizontal, Vertical
 from textual.content import Content
 from textual.markup import escape
 from textual.screen import Screen
-from textual.widgets import Footer
 
 from lab.plain import plain
 from lab.session import Session
 from lab.turn import Action
 from screens.clock import Clock
+from screens.footer import Footer
 from screens.live.banner import Banner
 from screens.live.bench import Bench
 from screens.live.dialogue import Dialogue
@@ -74,7 +74,7 @@ class Room(Screen[None]):
                     if self._bench is not None:
                         yield self._bench
                     yield self._result
-        yield Footer(show_command_palette=False)
+        yield Footer()
 
     def on_mount(self) -> None:
         self.set_class(not self.session.spec.mirror, "-blind")

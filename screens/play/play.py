@@ -8,7 +8,7 @@ from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical, VerticalScroll
-from textual.widgets import Footer, Static
+from textual.widgets import Static
 
 from annotators.quiz import Asked
 from lab.errors import LabError
@@ -22,6 +22,7 @@ from lab.task import Actor
 from screens.annotate.desk import Desk
 from screens.annotate.sheet import SheetPane
 from screens.clock import Clock
+from screens.footer import Footer
 from screens.play.answers import Answers
 from screens.play.pages import Page, consent_page, page_of, quiz_page, reread_page, rereadable, where_words, wrong_page
 from screens.play.seated import Seated
@@ -79,7 +80,7 @@ class PlayScreen(Seated):
                 yield Answers(self.clock)
                 yield Static(id="play-said", markup=False)
             yield self.sheet
-        yield Footer(show_command_palette=False)
+        yield Footer()
 
     def on_mount(self) -> None:
         self.sheet.display = False

@@ -11,7 +11,6 @@ from textual.binding import BindingType
 from textual.containers import Horizontal
 from textual.content import Content
 from textual.screen import Screen
-from textual.widgets import Footer
 
 from lab.plain import plain
 from lab.settings import Settings
@@ -19,6 +18,7 @@ from lab.study import Study
 from screens.agreement.grid import Confusion
 from screens.author.told import Told
 from screens.describe import one_line
+from screens.footer import Footer
 from screens.lines import Lines
 from screens.raters import words
 from screens.raters.keys import KEYS
@@ -60,7 +60,7 @@ class RatersScreen(Screen[None]):
             yield self.grid
         yield Told("raters-said")
         yield Told("raters-next")
-        yield Footer(show_command_palette=False)
+        yield Footer()
 
     def on_mount(self) -> None:
         self.raters.focus()

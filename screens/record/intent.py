@@ -13,12 +13,13 @@ from textual.containers import Vertical
 from textual.content import Content
 from textual.message import Message
 from textual.screen import Screen
-from textual.widgets import Footer, Input, Static
+from textual.widgets import Input, Static
 
 from lab.errors import LabError
 from lab.plain import plain
 from lab.recording import PLACES, checked, to_demonstrate
 from lab.spec import Spec
+from screens.footer import Footer
 from screens.lines import Lines
 
 OWN = "somewhere else, in your own words"
@@ -115,7 +116,7 @@ class IntentScreen(Screen[tuple[str, str] | None]):
             yield self._places
             yield self._own
             yield Static("", id="intent-wrong", markup=False)
-        yield Footer(show_command_palette=False)
+        yield Footer()
 
     def on_mount(self) -> None:
         self.query_one("#intent").border_title = "A demonstration"

@@ -10,7 +10,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Container, Horizontal
 from textual.screen import Screen
-from textual.widgets import Footer, Input
+from textual.widgets import Input
 
 from lab.plain import plain
 from lab.seams import Frame
@@ -20,6 +20,7 @@ from lab.turn import Action
 from lab.uitree import UiTree
 from screens.clock import Clock, span
 from screens.describe import one_line
+from screens.footer import Footer
 from screens.live.banner import Banner
 from screens.live.keys import keys_of
 from screens.live.seat import Seat
@@ -93,7 +94,7 @@ class RecordScreen(Screen[None]):
                 yield self._steps
                 yield self._desk
                 yield self._told
-        yield Footer(show_command_palette=False)
+        yield Footer()
 
     # -- beginning and leaving -------------------------------------------------------------------------------
 

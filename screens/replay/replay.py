@@ -10,13 +10,14 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.content import Content
-from textual.widgets import Footer, Static
+from textual.widgets import Static
 
 from lab.plain import plain
 from lab.settings import Settings
 from lab.trace import Ended
 from screens.clock import Clock
 from screens.describe import one_line
+from screens.footer import Footer
 from screens.lines import Lines
 from screens.page import Page
 from screens.replay import sheet
@@ -75,7 +76,7 @@ class ReplayScreen(DebugReplay):
                 yield ForkPanel(Clock())
         yield SearchRow("a word in thoughts, actions, dialogue or on the screen", id="search")
         yield Static("", id="replay-state", markup=False)
-        yield Footer(show_command_palette=False)
+        yield Footer()
 
     def on_mount(self) -> None:
         self.query_one("#goal").border_title = "Goal"

@@ -12,13 +12,13 @@ from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.message import Message
 from textual.screen import Screen
-from textual.widgets import Footer
 
 from lab.errors import LabError
 from lab.settings import Settings
 from lab.task import Actor
 from screens.author.form import ItemForm
 from screens.author.told import Told
+from screens.footer import Footer
 from screens.lines import Lines
 from screens.page import Page
 from screens.review.items import Shelf
@@ -118,7 +118,7 @@ class DemoRoom(Screen[None]):
                 yield self.page
                 yield self.form
         yield Told("demo-state")
-        yield Footer(show_command_palette=False)
+        yield Footer()
 
     def on_mount(self) -> None:
         self.shelf.border_title = self.SHELF

@@ -10,12 +10,13 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal
 from textual.screen import Screen
-from textual.widgets import Footer, Input, Static
+from textual.widgets import Input, Static
 
 from lab.errors import LabError
 from lab.plain import plain
 from lab.settings import Settings
 from screens.describe import one_line
+from screens.footer import Footer
 from screens.lines import Lines
 from screens.runs.keys import KEYS
 from screens.runs.order import GROUPS, MEANS, SORTS, Arranged, Order, arrange
@@ -66,7 +67,7 @@ class RunsScreen(Screen[None]):
             yield Input(placeholder=_HINT, id="filter", compact=True)
         yield Static("", id="filter-wrong", markup=False)
         yield Static("", id="next", markup=False)
-        yield Footer(show_command_palette=False)
+        yield Footer()
 
     def on_mount(self) -> None:
         self.query_one("#filter-wrong").display = False

@@ -13,12 +13,13 @@ from textual.containers import Horizontal
 from textual.content import Content
 from textual.message import Message
 from textual.screen import Screen
-from textual.widgets import Footer, Static
+from textual.widgets import Static
 
 from lab.errors import LabError
 from lab.plain import plain
 from lab.turn import Point
 from lab.uitree import Bounds, Node, UiTree
+from screens.footer import Footer
 from screens.page import Page
 from screens.phone.fit import room
 from screens.phone.mirror import Mirror
@@ -100,7 +101,7 @@ class SentScreen(Screen[int]):
         with Horizontal(id="sent-panes"):
             yield self._mirror
             yield Page(id="sent-words", classes="pane")
-        yield Footer(show_command_palette=False)
+        yield Footer()
 
     def on_mount(self) -> None:
         self._mirror.display = False
