@@ -7,6 +7,8 @@ from copy import copy
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from msgspec.structs import replace
+
 from lab.adjudication import Settled, adjudicated
 from lab.agreement import How
 from lab.case import Case
@@ -80,6 +82,17 @@ class Studied:
         """The same study, with intervals made otherwise; what was made of its answers is shared."""
         other = copy(self)
         other.how = how
+        return other
+
+    @property
+    def calibration(self) -> Studied | None:
+        """The same study's calibration units as if they were all of it; None where it has none."""
+        units = [replace(unit, pilot=False) for unit in self.units if unit.pilot]
+        if not units:
+            return None
+        other = copy(self)
+        other.units = units
+        other._kept = {}
         return other
 
     @cached_property

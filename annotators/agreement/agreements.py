@@ -22,7 +22,7 @@ from annotators.agreement.pairs import by_pairs, confusion, disagreeing
 from annotators.agreement.parts import Part, derives, parts_of
 from annotators.agreement.planning import runs_wanted
 from annotators.agreement.ratings import Numbers, Ratings
-from annotators.agreement.said import said_of, sheets_of
+from annotators.agreement.said import said_of, sheets_of, units_laid
 from annotators.studied import Studied
 from lab.agreement import Agreement
 from lab.protocol import Field
@@ -69,7 +69,7 @@ def _in_categories(studied: Studied, field: Field, part: Part) -> list[Agreement
 
 def _in_numbers(studied: Studied, these: Numbers) -> list[Agreement]:
     maker = Maker(studied, these.field, counted(these))
-    if why := why_not(~np.isnan(these.values), these.raters):
+    if why := why_not(~np.isnan(these.values), these.raters, these.reasons):
         return [maker.undefined(why)]
     return maker.all(of_numbers(studied, these, of_each(studied, these)))
 
@@ -88,8 +88,11 @@ def _otherwise(studied: Studied, field: Field) -> list[Agreement]:
 
 
 def of_each(studied: Studied, of: Ratings | Numbers) -> int | None:
-    """How many of these people each unit was dealt to, of those dealt to several; None where that differs."""
+    """How many of these people each unit was dealt to, of those dealt to several; None where that differs.
+
+    Calibration units, which may go to everybody, do not count.
+    """
     known = {studied.columns.raters[at].id: at for at in studied.people}
     expected, _ = sheets_of(studied, [known[name] for name in of.raters], 1)
-    counts = set(expected.sum(axis=1).tolist()) - {0, 1}
+    counts = set(expected[units_laid(studied).unit].sum(axis=1).tolist()) - {0, 1}
     return counts.pop() if len(counts) == 1 else None

@@ -42,7 +42,7 @@ def krippendorff_alpha(ratings: Ratings, level: str = "nominal") -> Additive:
         margin = sums[..., 1:]
         return _alpha(sums[..., 0], form(margin, apart, margin), margin.sum(axis=-1))
 
-    return Additive(name, sums, of, lambda sums: ONE_CATEGORY, places=int(rated.sum()))
+    return Additive(name, sums, of, lambda sums: ONE_CATEGORY, least=-1.0, places=int(rated.sum()))
 
 
 def _alpha(observed: Floats, expected: Floats, answers: Floats) -> Floats:
@@ -89,7 +89,7 @@ def _ordinal(name: str, ratings: Ratings, counted: Floats, least: Floats, places
         expected = 2 * (margin[..., one] * margin[..., other] * (rank[..., one] - rank[..., other]) ** 2).sum(axis=-1)
         return _alpha(observed, expected, answers)
 
-    return Additive(name, sums, of, lambda sums: ONE_CATEGORY, places=places)
+    return Additive(name, sums, of, lambda sums: ONE_CATEGORY, least=-1.0, places=places)
 
 
 def alpha_numbers(numbers: Numbers, level: Literal["interval", "ratio"] = "interval") -> Additive:
@@ -115,7 +115,7 @@ def alpha_numbers(numbers: Numbers, level: Literal["interval", "ratio"] = "inter
         alpha = 1 - (answers - 1) * ratio(observed, expected, 0.0)
         return np.where(expected > NOTHING * answers * xx, alpha, np.nan)
 
-    return Additive(name, sums, of, lambda sums: NO_SPREAD, places=int(rated.sum()))
+    return Additive(name, sums, of, lambda sums: NO_SPREAD, least=-1.0, places=int(rated.sum()))
 
 
 def _ratio(name: str, values: Floats, trace: npt.NDArray[np.int32], traces: int) -> Additive:

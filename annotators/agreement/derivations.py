@@ -34,6 +34,8 @@ NAMES: Mapping[str, tuple[Name, ...]] = {
     "tdg nodes": ("apr", "ppr"), "information units": ("irr",), "criteria": ("score",), "branches": ("decisions",),
 }  # fmt: skip
 """What can follow from a sheet, by what a protocol's targets are."""
+NOTHING_FOLLOWS = "nothing_follows"
+"""Why there is no value of a sheet that is handed in: an open item could change it, or it has nothing to follow."""
 
 
 class Nodes(NamedTuple):

@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from annotators.agreement.derivations import Name, after, values_of
+from annotators.agreement.derivations import NOTHING_FOLLOWS, Name, after, values_of
 from annotators.agreement.ratings import Floats, Numbers, Place, Ratings
 from annotators.agreement.said import (
     NOT_HANDED_IN,
@@ -130,7 +130,7 @@ def _derived(studied: Studied, name: Name, raters: tuple[int, ...], run: int, pe
     open_ones = (expected & ~handed)[laid.unit]
     counts = {
         NOT_HANDED_IN: int(open_ones[:, ~judge].sum()), NOT_RATED: int(open_ones[:, judge].sum()),
-        "nothing_follows": nothing,
+        NOTHING_FOLLOWS: nothing,
     }  # fmt: skip
     reasons = {reason: count for reason, count in sorted(counts.items()) if count}
     return numbers_at(studied, name, values, laid, raters, reasons, people=people)

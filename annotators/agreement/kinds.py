@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 import numpy as np
 
 from annotators.agreement import coefficients, numbers
 from annotators.agreement.alike import apart, boxes, near, same_text
+from annotators.agreement.derivations import NOTHING_FOLLOWS
 from annotators.agreement.made import Statistic
 from annotators.agreement.ratings import Numbers, Ratings
 from annotators.studied import Studied
@@ -61,9 +64,16 @@ def of_others(studied: Studied, field: Field, these: Numbers) -> list[Statistic]
     return [("same text", lambda: same_text(these))]
 
 
-def why_not(there: np.ndarray[tuple[int, ...], np.dtype[np.bool_]], names: tuple[str, ...]) -> str:
-    """In a sentence why nobody agrees or disagrees with anybody; empty where somebody does. `there`: who answered."""
+def why_not(
+    there: np.ndarray[tuple[int, ...], np.dtype[np.bool_]], names: tuple[str, ...], reasons: Collection[str] = ()
+) -> str:
+    """In a sentence why nobody agrees or disagrees with anybody; empty where somebody does.
+
+    `there` says who answered, `reasons` why others did not.
+    """
     rated = there.any(axis=0) if there.size else np.zeros(0, dtype=np.bool_)
+    if not rated.any() and NOTHING_FOLLOWS in reasons:
+        return "nothing follows from what is handed in"
     if not rated.any():
         return "nobody's answers are handed in yet"
     if rated.sum() == 1:

@@ -113,11 +113,10 @@ def confusion(studied: Studied, field: str, one: str = "", other: str = "") -> G
         ratings = ratings_of(studied, field)
         counts = _all_pairs(ratings)
         return _grid(ratings, field, counts, "one", "the other")
-    down, across = _one(studied, field, one or TRUTH), _one(studied, field, other or TRUTH)
-    two = beside(down, across)
-    both = (two.codes >= 0).all(axis=1)
-    counts = np.zeros((len(two.categories),) * 2)
-    np.add.at(counts, (two.codes[both, 0], two.codes[both, 1]), 1)
+    two = _two(studied, field, one or TRUTH, other or TRUTH)
+    both, q = (two.codes >= 0).all(axis=1), len(two.categories)
+    down, across = two.codes[both].T.astype(np.int64)
+    counts = np.bincount(down * q + across, minlength=q * q).reshape(q, q).astype(np.float64)
     return _grid(two, field, counts, one or TRUTH, other or TRUTH)
 
 
@@ -135,6 +134,17 @@ def _one(studied: Studied, field: str, name: str) -> Ratings:
     if name not in known:
         raise LabError(f"rater {name}", f"has answered nothing in {studied.study.name}.")
     return ratings_of(studied, field, [known[name]])
+
+
+def _two(studied: Studied, field: str, one: str, other: str) -> Ratings:
+    """Both's columns, at least over the places at which both answered; of two people those of all people's."""
+    people = {studied.columns.raters[at].id for at in studied.people}
+    others = {rater.id for at, rater in enumerate(studied.columns.raters) if at not in studied.people}
+    ratings = ratings_of(studied, field)
+    if {one, other} <= people - others and {one, other} <= set(ratings.raters):
+        columns = [ratings.raters.index(name) for name in (one, other)]
+        return ratings._replace(codes=ratings.codes[:, columns], raters=(one, other))
+    return beside(_one(studied, field, one), _one(studied, field, other))
 
 
 def _grid(of: Ratings, field: str, counts: Floats, down: str, across: str) -> Grid:
@@ -170,10 +180,12 @@ def disagreeing(
         return _ranked(ratings, split, split > 0)
     down, across = (ratings.categories.index(name) if name in ratings.categories else -2 for name in cell or ("", ""))
     if one or other:
-        two = beside(_one(studied, field, one or TRUTH), _one(studied, field, other or TRUTH))
+        two = _two(studied, field, one or TRUTH, other or TRUTH)
         here = (two.codes[:, 0] == down) & (two.codes[:, 1] == across)
         if cell is None:
             here = (two.codes >= 0).all(axis=1) & (two.codes[:, 0] != two.codes[:, 1])
+        if two.places is ratings.places:
+            return _ranked(ratings, split, here)
         known = {place: at for at, place in enumerate(ratings.places)}
         splits = np.array([split[known[place]] if place in known else 0.0 for place in two.places])
         return _ranked(two, splits, here)

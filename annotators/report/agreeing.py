@@ -20,7 +20,7 @@ _CHANCE = ("kappa", "alpha", " pi", "ac1", "ac2", "brennan")
 """What the names of statistics hold to which Landis and Koch's words are given."""
 _GRIDS = ("nominal", "ordinal", "flag")
 _PEOPLE = "people"
-_SAYS = (
+SAYS = (
     "Intervals are clustered: answers in one run (or whatever a unit names as its cluster) are not independent of one "
     "another. Landis and Koch's words are of both ends of an interval of the kappa or alpha that stands first."
 )
@@ -36,11 +36,11 @@ def sections(studied: Studied) -> list[Section]:
     found = agreements(studied)
     among = [one for one in found if one.between == _PEOPLE]
     others = [one for one in found if one.between != _PEOPLE]
-    says, tables = _told(among, "people")
+    says, tables = numbers_told(among, "people")
     says += [_DERIVED] if tables and studied.study.protocol.targets == "tdg nodes" else []
     out = [Section("Agreement between people", tuple(says), tuple(tables))]
     if others:
-        says, tables = _told(others, "others")
+        says, tables = numbers_told(others, "others")
         out.append(Section("Judges, repeats and single raters", tuple(says), tuple(tables)))
     pairs, pictures = _pairs(studied)
     if pairs or pictures:
@@ -63,7 +63,7 @@ def corrected(one: Agreement) -> bool:
 # -- statistics ------------------------------------------------------------------------------------------------
 
 
-def _told(found: Sequence[Agreement], id: str) -> tuple[list[str], list[Table]]:
+def numbers_told(found: Sequence[Agreement], id: str) -> tuple[list[str], list[Table]]:
     """A table for each question and each two that are compared; a sentence where nothing of it is defined."""
     groups: dict[tuple[str, str], list[Agreement]] = {}
     for one in found:
@@ -76,7 +76,7 @@ def _told(found: Sequence[Agreement], id: str) -> tuple[list[str], list[Table]]:
             says.append(f"{title}: undefined ({reasons.pop()}).")
         else:
             tables.append(_table(f"{id}-{at}", title, some))
-    return ([_SAYS, *says] if tables else says), tables
+    return ([SAYS, *says] if tables else says), tables
 
 
 def _table(id: str, title: str, some: Sequence[Agreement]) -> Table:
@@ -174,4 +174,9 @@ def _grids(studied: Studied, field: Field) -> list[Grid]:
         grids.append(
             replace(grid, title=f"{field.id}: what most people say, and what {name} says", down_is="most people")
         )
-    return [grid for grid in grids if sum(1 for row in grid.counts for count in row if count) > 1]
+    return [grid for grid in grids if telling(grid)]
+
+
+def telling(grid: Grid) -> bool:
+    """Whether a grid says more than one number does."""
+    return sum(1 for row in grid.counts for count in row if count) > 1

@@ -28,8 +28,8 @@ class Counted(NamedTuple):
 
 def main_units(studied: Studied) -> npt.NDArray[np.bool_]:
     """Of the columns' units, which count: all but those of calibration."""
-    pilots = {unit.id for unit in studied.units if unit.pilot}
-    return np.array([unit not in pilots for unit in studied.columns.units], dtype=np.bool_)
+    main = {unit.id for unit in studied.units if not unit.pilot}
+    return np.array([unit in main for unit in studied.columns.units], dtype=np.bool_)
 
 
 def counted(studied: Studied) -> Counted:

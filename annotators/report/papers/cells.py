@@ -9,6 +9,7 @@ import numpy as np
 
 from annotators.agreement.additive import Additive, Estimate
 from annotators.agreement.intervals import estimate, wilson
+from annotators.agreement.made import planned
 from annotators.agreement.numbers import mean
 from annotators.agreement.ratings import Numbers, Ratings
 from annotators.studied import Studied
@@ -37,12 +38,13 @@ def coefficient(
     there = of.codes >= 0 if isinstance(of, Ratings) else ~np.isnan(of.values)
     rows = np.flatnonzero(there.sum(axis=1) >= least) if there.size else np.zeros(0, dtype=np.int64)
     given, lacking = int(there.sum()), sum(of.reasons.values())
-    how = studied.how
+    how, name = studied.how, statistic_of(one.name)
     told = found.low is not None
     booted = told and how.interval == "bootstrap"
     return Agreement(
-        of.field, one.name, found.value, found.undefined, part, between, found.low, found.high, found.no_interval,
+        of.field, name, found.value, found.undefined, part, between, found.low, found.high, found.no_interval,
         how.interval if told else "", how.level, how.resamples if booted else None, how.seed if booted else None,
+        planned=planned(studied, name, between),
         places=len(rows),
         units=len({of.places[row].unit for row in rows}),
         traces=len({int(of.trace[row]) for row in rows}),
@@ -51,6 +53,13 @@ def coefficient(
         reasons=dict(of.reasons),
         standard_error=found.standard_error,
     )  # fmt: skip
+
+
+def statistic_of(name: str) -> str:
+    """What numbers call a coefficient that functions call `name`: gwet_ac is ac1, icc_A,1 is icc(A,1)."""
+    if name.startswith("icc_"):
+        return f"icc({name[4:]})"
+    return {"gwet_ac": "ac1"}.get(name, name.removeprefix("krippendorff_").replace("_", " "))
 
 
 def average(
