@@ -44,6 +44,12 @@ class Sheet:
     def committed(self) -> bool:
         return self.committed_at is not None
 
+    def after(self, label: Label) -> Sheet:
+        """The sheet with one label more, handed in where this one is."""
+        more = Sheet(self.protocol, self.unit, [*self.rows, label])
+        more.committed_at = self.committed_at
+        return more
+
     def head(self, spot: Spot) -> Label | None:
         """What stands at a place; None where nothing was ever said, or it was undone to nothing."""
         label = self.heads.get(spot)
@@ -65,9 +71,9 @@ class Sheet:
         ]
 
     def asked(self, spot: Spot) -> bool:
-        """Whether a place's condition, if it has one, holds."""
+        """Whether a place's condition, if it has one, holds; where two last words clash, it is asked until settled."""
         field = self.protocol.field(spot.field)
-        if field is None or not field.show_if:
+        if field is None or not field.show_if or spot in self.clashes:
             return field is not None
         name, _, wanted = field.show_if.partition("=")
         for place in (Spot(spot.target, name), Spot("", name)):
@@ -77,13 +83,12 @@ class Sheet:
 
     @cached_property
     def unanswered(self) -> list[Spot]:
-        """Required places at which nothing stands yet."""
+        """Required places at which nothing stands yet, and all at which two last words do."""
         return [
             spot
             for spot in self.spots
             if (field := self.protocol.field(spot.field)) is not None
-            and field.required
-            and (self.head(spot) is None or spot in self.clashes)
+            and (spot in self.clashes or (field.required and self.head(spot) is None))
         ]
 
     @property
@@ -131,14 +136,43 @@ def target_of(unit: Unit, id: str) -> Target | None:
 # -- making rows -----------------------------------------------------------------------------------------------
 
 
+BESIDE = ("confidence", "evidence", "region", "note", "cites")
+"""What belongs to an answer beside what it says."""
+
+
 def answer_to(sheet: Sheet, label: Label) -> Label:
-    """A label that takes the place of what stands where it belongs: of a clash, all of it."""
+    """A label that takes the place of what stands where it belongs: of a clash, all of it.
+
+    Where it says one of the words that clash and nothing beside that, what belongs to that word goes with it.
+    """
     spot = Spot(label.target, label.field)
     head = sheet.heads.get(spot)
     if head is None:
         return msgspec.structs.replace(label, supersedes=None, also=())
-    others = tuple(one.id for one in sheet.clashes.get(spot, ()) if one.id != head.id)
-    return msgspec.structs.replace(label, supersedes=head.id, also=others)
+    clash = sheet.clashes.get(spot, ())
+    others = tuple(one.id for one in clash if one.id != head.id)
+    said = next((one for one in reversed(clash) if says_same(one, label)), None)
+    beside: dict[str, Any] = {}
+    if said is not None and not any(getattr(label, name) for name in BESIDE):
+        beside = {name: getattr(said, name) for name in BESIDE}
+    return msgspec.structs.replace(label, supersedes=head.id, also=others, **beside)
+
+
+def says_same(one: Label, other: Label) -> bool:
+    """Whether two labels are one word: the same value, or the same reason for none; 1 is not yes."""
+    same_kind = isinstance(one.value, bool) is isinstance(other.value, bool)
+    return same_kind and (one.value, one.reason_missing) == (other.value, other.reason_missing)
+
+
+def clashing(labels: Iterable[Label]) -> dict[tuple[Any, ...], list[Label]]:
+    """The places (`key_of`) that have several last words, and these; left out until their rater settles them."""
+    rows = list(labels)
+    superseded = {id for label in rows for id in label.replaces}
+    heads: dict[tuple[Any, ...], list[Label]] = {}
+    for label in rows:
+        if label.id not in superseded:
+            heads.setdefault(key_of(label), []).append(label)
+    return {key: found for key, found in heads.items() if len(found) > 1}
 
 
 def undo_of(sheet: Sheet, label: Label) -> Label | None:
@@ -150,8 +184,7 @@ def undo_of(sheet: Sheet, label: Label) -> Label | None:
     before = sheet.restored(undone)
     restored: dict[str, Any] = {}
     if before is not None:
-        kept = ("value", "reason_missing", "confidence", "evidence", "region", "note", "cites")
-        restored = {name: getattr(before, name) for name in kept}
+        restored = {name: getattr(before, name) for name in ("value", "reason_missing", *BESIDE)}
     return msgspec.structs.replace(
         label, act="undo", undoes=undone.id, target=undone.target, field=undone.field, supersedes=head.id, **restored
     )

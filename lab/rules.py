@@ -8,7 +8,7 @@ import msgspec
 
 from lab.errors import LabError
 from lab.label import Label
-from lab.labels import Sheet, Spot, laid_out, place_words, target_of
+from lab.labels import Sheet, Spot, laid_out, place_words, says_same, target_of
 from lab.protocol import Field
 from lab.study import Assignment, Study, Target, Unit
 
@@ -30,10 +30,10 @@ def check_next(now: Standing, label: Label) -> None:
     """Raises `LabError` where the rules refuse a label after those that stand; `value` must fit its field."""
     what = f"label of unit {label.unit} in {now.study.name}"
     check_open(now, label.rater.id, label.rater.kind, what)
-    if now.sheet.committed:
-        raise LabError(what, f"{label.rater.id} has handed it in; nothing in it changes any more.")
     field = now.study.protocol.field(label.field)
     spot = Spot(label.target, label.field)
+    if now.sheet.committed:
+        _check_settles(what, now, spot, label)
     if field is None:
         known = ", ".join(field.id for field in now.study.protocol.fields)
         raise LabError(what, f"field field: {label.field!r} is none of {known}")
@@ -52,7 +52,8 @@ def check_next(now: Standing, label: Label) -> None:
         return
     if not now.sheet.asked(spot):
         raise LabError(what, f"field {label.field}: is not asked here (only where {field.show_if})")
-    check_value(what, field, target_of(now.unit, label.target), label)
+    if not (label.cleared and any(one.cleared for one in now.sheet.clashes.get(spot, ()))):  # one of the two is nothing
+        check_value(what, field, target_of(now.unit, label.target), label)
     _check_order(what, field, now.sheet, label)
 
 
@@ -70,6 +71,27 @@ def check_open(now: Standing, rater: str, kind: str, what: str) -> None:
         raise LabError(what, f"is not dealt to {rater}.", "`hitlab study status` says who has what.")
     if now.held and now.assignment.stage != "pilot":
         raise LabError(what, f"{rater} is held after the pilot, below the study's bar.", "Its designer releases.")
+
+
+def _check_settles(what: str, now: Standing, spot: Spot, label: Label) -> None:
+    """Of what is handed in, only a clash is still settled, by one of its own words; that is no going back."""
+    clash = now.sheet.clashes.get(spot)
+    if not clash or label.act != "answer":
+        raise LabError(what, f"{label.rater.id} has handed it in; nothing in it changes any more.")
+    if now.unit.gold:
+        raise LabError(what, "has shown what is right; it is not rated again.")
+    if set(label.replaces) != {one.id for one in clash} or not any(says_same(one, label) for one in clash):
+        raise LabError(
+            what, f"{label.rater.id} has handed it in; of the {len(clash)} answers at {place_words(now.unit, spot)} "
+            "one is settled on, and nothing else changes any more."
+        )  # fmt: skip
+    settled = now.sheet.after(label)
+    opened = [at for at in settled.unanswered if at not in now.sheet.unanswered]
+    if opened:
+        raise LabError(
+            what, f"is handed in, and with this word {place_words(now.unit, opened[0])} would be unanswered.",
+            "Settle on the other word, or take it back first.",
+        )  # fmt: skip
 
 
 def _check_undo(what: str, sheet: Sheet, label: Label) -> None:
@@ -151,7 +173,10 @@ def _check_order(what: str, field: Field, sheet: Sheet, label: Label) -> None:
     for later in sheet.protocol.fields:
         if later.after == field.id:
             pairs.append((field, label.value, later, sheet.value(Spot(label.target, later.id))))
+    clashing = {spot.field for spot in sheet.clashes if spot.target == label.target} - {field.id}
     for one, first, other, second in pairs:
+        if clashing & {one.id, other.id}:  # of which no word stands yet
+            continue
         order = [option.id for option in one.options]
         if first in order and second in order and order.index(first) >= order.index(second):
             said = "is the same as" if first == second else "goes before"

@@ -26,6 +26,8 @@ class StudyRow(NamedTuple):
     line: StudyLine
     mine: Progress | None
     everybody: bool = True
+    unsettled: int = 0
+    """How many items they handed in hold two answers of theirs at one place, since copies were merged."""
 
     @property
     def state(self) -> str:
@@ -38,6 +40,8 @@ class StudyRow(NamedTuple):
             return "not yours"
         if self.mine.held:
             return "held"
+        if self.unsettled:
+            return f"settle {self.unsettled}"
         return "done" if self.mine.done >= self.mine.dealt else f"{self.mine.dealt - self.mine.done} left"
 
 
@@ -45,9 +49,12 @@ def study_rows(store: Store, person: str, *, others: bool) -> list[StudyRow]:
     """Every study, the newest first; without `others` only those in which something was dealt to this person."""
     rows = []
     for line in store.studies():
-        mine = store.progress(store.study(line.id, line.version), person)
+        study = store.study(line.id, line.version)
+        mine = store.progress(study, person)
         if others or mine.dealt:
-            rows.append(StudyRow(line, mine if mine.dealt else None, others))
+            rated = mine.dealt and not line.locked and line.unit != "task to play"
+            unsettled = len(store.to_settle(study, person)) if rated else 0
+            rows.append(StudyRow(line, mine if mine.dealt else None, others, unsettled))
     return rows
 
 
@@ -91,6 +98,9 @@ for you to answer.
             return f"{agreement}{row.line.id}: {row.state}   `hitlab study status {row.line.id}` says who has what"
         verb = "play" if row.line.unit == "task to play" else "rate"
         agreement = "   a: its agreement" if self.may_read else ""
+        if row.unsettled:
+            items = "an item" if row.unsettled == 1 else f"{row.unsettled} items"
+            return f"Enter: settle which of your two answers stands in {items}{agreement}"
         return f"Enter: {verb} in this study, {row.mine.done} of {row.mine.dealt} done{agreement}"
 
     @property

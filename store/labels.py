@@ -39,6 +39,9 @@ class Labels:
     def locked(self, study: Study) -> bool:
         raise NotImplementedError
 
+    def unit(self, study: Study, id: str) -> Unit:
+        raise NotImplementedError
+
     def held(self, study: Study, rater: str) -> bool:
         raise NotImplementedError
 
@@ -72,7 +75,7 @@ class Labels:
                 check_same_sheet(study, unit, rater, run, label)
                 check_next(now, label)
                 kept = insert_label(db, label)
-                now = now._replace(sheet=Sheet(study.protocol, unit, [*now.sheet.rows, kept]))
+                now = now._replace(sheet=now.sheet.after(kept))
         return now.sheet
 
     def hand_in(self, study: Study, unit: Unit, act: Act, following: Callable[[], Iterable[Act]] = lambda: ()) -> None:
@@ -128,6 +131,21 @@ class Labels:
         found = self._rows_in("label", _ON_SHEET, *of, kind)
         acts = self._rows_in("act", _HANDED, *of)
         return Sheet(study.protocol, unit, [_label(body) for (body,) in found], [_act(body) for (body,) in acts])
+
+    def to_settle(self, study: Study, rater: str) -> list[Assignment]:
+        """What a person handed in and has two last words in, in their order; not where gold was shown.
+
+        Those clash because copies of the file were merged; of what is not handed in, the open sheet tells.
+        """
+        of = (*key_of(study), storable(rater))
+        found: list[Assignment] = []
+        for (body,) in self._rows_in("assignment", _FORKED, *of):
+            one: Assignment = decode(body, Assignment, "an assignment in the file", newest=VERSION)
+            unit = self.unit(study, one.unit)
+            sheet = self.sheet(study, unit, rater, one.run)
+            if sheet.committed and sheet.clashes and not unit.gold:
+                found.append(one)
+        return found
 
     def labels(self, study: Study, unit: str | None = None, rater: str | None = None) -> Iterator[Label]:
         """Every label of a study with its history, in the order they came into this file."""
@@ -193,6 +211,12 @@ _ON_SHEET = (
     "SELECT body FROM label WHERE study = ? AND version = ? AND rater = ? AND unit = ? AND run = ? AND kind = ? "
     "ORDER BY n"
 )
+_FORKED = (
+    "SELECT a.body FROM assignment a JOIN (SELECT DISTINCT unit, run FROM label WHERE study = ?1 AND version = ?2 "
+    "AND rater = ?3 AND kind = 'human' GROUP BY unit, run, target, field, supersedes HAVING count(*) > 1) f "
+    "ON f.unit = a.unit AND f.run = a.run WHERE a.study = ?1 AND a.version = ?2 AND a.rater = ?3 ORDER BY a.position"
+)
+"""Two last words at a place come of two labels there that took the place of the same one, or of none."""
 _HANDED = (
     "SELECT body FROM act WHERE study = ? AND version = ? AND rater = ? AND unit = ? AND run = ? "
     "AND act IN ('commit', 'reopen') ORDER BY n"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -25,7 +24,7 @@ from lab.commands.labels_told import (
 )
 from lab.errors import LabError
 from lab.label import Act, Label
-from lab.labels import Sheet, current, handed_in, key_of, ordered
+from lab.labels import Sheet, clashing, current, handed_in, key_of, ordered
 from lab.study import Study
 from store.formats.tables.csv_writer import harmless, line
 from store.kits import OWN
@@ -58,7 +57,7 @@ def listed(store: Store, study: Study, args: argparse.Namespace, only: str) -> L
 def label_lines(study: Study, rows: list[Label], acts: Iterable[Act], *, history: bool) -> Iterator[LabelLine]:
     """Labels as they are told: those that stand, or with `history` all, in their order."""
     standing = {label.id for label in current(rows)}
-    clashing = {key_of(label) for label in _clashing(rows)}
+    two = clashing(rows)
     handed = handed_in(acts)
     for label in rows:
         if history or label.id in standing:
@@ -66,7 +65,7 @@ def label_lines(study: Study, rows: list[Label], acts: Iterable[Act], *, history
                 label.id, label.study, label.version, label.unit, label.target, label.field, label.rater.id,
                 label.rater.kind, label.run, label.value, label.reason_missing, _step(label), label.evidence,
                 label.region, label.confidence, label.note, label.cites, label.act, label.undoes, label.supersedes,
-                label.also, label.id in standing, key_of(label) in clashing,
+                label.also, label.id in standing, key_of(label) in two,
                 (label.rater.id, label.unit, label.run) in handed, label.shown_at, label.first_key_at, label.at,
                 label.idle_ms, label.guide_sha, label.protocol_sha, label.config_sha, label.source, label.cost,
             )  # fmt: skip
@@ -74,15 +73,12 @@ def label_lines(study: Study, rows: list[Label], acts: Iterable[Act], *, history
 
 def clashes(rows: list[Label]) -> list[ClashLine]:
     """Each place with two last words, and which these are."""
-    found: dict[tuple[Any, ...], list[Label]] = {}
-    for label in _clashing(rows):
-        found.setdefault(key_of(label), []).append(label)
     return [
         ClashLine(
             some[0].unit, some[0].target, some[0].field, some[0].rater.id, some[0].run,
             tuple(label.reason_missing or label.value for label in some),
         )
-        for some in found.values()
+        for some in clashing(rows).values()
     ]  # fmt: skip
 
 
@@ -125,14 +121,6 @@ def _unit_id(store: Store, study: Study, name: str | None) -> str | None:
         return Places(store, study).unit(name, "labels").id
     except LabError as error:
         raise LabError("labels", error.message.replace("field unit: ", "--unit: "), error.hint) from error
-
-
-def _clashing(rows: list[Label]) -> list[Label]:
-    """The last words of places that have several."""
-    superseded = {id for label in rows for id in label.replaces}
-    heads = [label for label in rows if label.id not in superseded]
-    counts = Counter(key_of(label) for label in heads)
-    return [label for label in heads if counts[key_of(label)] > 1]
 
 
 def _step(label: Label) -> int | None:

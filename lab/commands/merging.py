@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 class ClashLine(msgspec.Struct, frozen=True):
     """A place at which two last words of one rater stand; `target` is empty where the item itself is meant.
 
-    An item that is `handed_in` is to be taken back first, by its rater.
+    Of an item that is `handed_in` one of the two words is still settled on, by its rater; nothing else of it changes.
     """
 
     study: str
@@ -122,10 +122,10 @@ def _tell_clashes(merged: Merged) -> None:
     if merged.clashes:
         count = len(merged.clashes)
         say(f"{count:9,} {'place has' if count == 1 else 'places have'} two last words of one rater, who settles them "
-            "on opening the item")  # fmt: skip
+            "on opening the study")  # fmt: skip
     for study, version, rater, unit, run, target, field, handed in merged.clashes[:_MOST]:
         again = f", rating {run}" if run > 1 else ""
-        first = ", handed in: to be taken back first" if handed else ""
+        first = ", handed in" if handed else ""
         place = f"{field} of {target}" if target else field
         say(f"          {rater} in {study} v{version}: {place} in {unit}{again}{first}")
     if len(merged.clashes) > _MOST:

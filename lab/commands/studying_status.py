@@ -8,6 +8,7 @@ from itertools import pairwise
 from statistics import median
 
 from lab.commands.studying_told import RaterStatus, StudyStatus
+from lab.labels import clashing
 from lab.study import Study
 from store.store import Store
 
@@ -64,6 +65,7 @@ def _rater(store: Store, study: Study, code: str) -> RaterStatus:
         agreed[-1] if agreed else None,
         round(worked(whole) / 60, 2),
         round(median(each), 2) if each else None,
+        len(clashing(answers)),
     )
 
 

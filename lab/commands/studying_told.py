@@ -94,6 +94,7 @@ class RaterStatus(msgspec.Struct, frozen=True):
 
     `minutes` is the time they worked, without pauses of more than five minutes; `seconds` the median for a unit they
     handed in, null where there is none. `consent` is when they agreed, null where they did not, or need not.
+    `clashes` are places at which two last words of theirs stand since copies were merged: theirs to settle.
     """
 
     rater: str
@@ -106,6 +107,7 @@ class RaterStatus(msgspec.Struct, frozen=True):
     consent: str | None
     minutes: float
     seconds: float | None
+    clashes: int = 0
 
 
 class StudyStatus(msgspec.Struct, frozen=True):
@@ -272,7 +274,12 @@ def tell_status(found: StudyStatus) -> None:
             one.rater, f"{one.done:,}", f"{one.dealt:,}", f"{max(0, one.begun - one.done):,}",
             f"{one.minutes:.1f}", "-" if one.seconds is None else f"{one.seconds:.1f}", (one.consent or "-")[:16],
             ", ".join(
-                word for word, is_so in (("held", one.held), ("left", one.left), ("withdrew", one.withdrawn)) if is_so
+                word
+                for word, is_so in (
+                    ("held", one.held), ("left", one.left), ("withdrew", one.withdrawn),
+                    (f"{one.clashes} to settle", one.clashes),
+                )
+                if is_so
             ),
         ]
         for one in found.raters

@@ -63,9 +63,13 @@ class AnnotateScreen(Sitting):
         return ""
 
     def _lay_out(self) -> None:
-        """The next unit that is not handed in; a sentence where there is none for now."""
+        """What is to be settled, then the next unit that is not handed in; a sentence where there is none for now."""
         desk = self.desk
         assert desk is not None
+        if self.unsettled:
+            desk.open(self.unsettled.pop(0))
+            self.show_unit()
+            return
         following = desk.next_assignment()
         if following is None:
             done = self.count.done
@@ -122,6 +126,11 @@ class AnnotateScreen(Sitting):
         self.mode("told")
         self.told.focus()
         self.renew()
+
+    @on(OpenSheet.Settled)
+    def _settled(self, message: OpenSheet.Settled) -> None:
+        message.stop()
+        self._lay_out()
 
     def action_onward(self) -> None:
         """To the next unit."""

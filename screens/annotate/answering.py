@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from lab.errors import LabError
-from lab.label import Missing
+from lab.label import Label, Missing
 from lab.labels import Spot
 from screens.annotate.desk import next_open
 from screens.annotate.items import Item
@@ -21,7 +22,11 @@ class AnsweredSheet(OpenSheet):
         if item is None:
             return False
         spot = item.spot
-        head = self.sheet.head(spot)
+        if (clash := self.sheet.clashes.get(spot)) is not None:
+            word = next((one for one in clash if (one.value, one.reason_missing) == (value, missing)), None)
+            if word is not None:
+                return self.settle(word)
+        head = self.sheet.head(spot) if clash is None else None  # what is neither answer takes nothing from either
         beside: dict[str, Any] = {"note": head.note, "cites": head.cites, "confidence": head.confidence} if head else {}
         place = self._place_of(item)
         if item.field.evidence and place and missing is None:
@@ -34,6 +39,16 @@ class AnsweredSheet(OpenSheet):
         for key in [key for key in self.drafts if key[0] == spot]:
             del self.drafts[key]
         self._on_from(spot)
+        return True
+
+    def settle(self, word: Label) -> bool:
+        """Of the answers that clash at a place this one stands; goes on to the next that is open."""
+        spot = Spot(word.target, word.field)
+        if not self._done(lambda timed: self.at_desk.settle(word, **timed)):
+            return False
+        self._on_from(spot)
+        if self.sheet.committed and not self.sheet.clashes:
+            self.post_message(self.Settled())
         return True
 
     def _place_of(self, item: Item) -> str:
@@ -61,11 +76,13 @@ class AnsweredSheet(OpenSheet):
 
     def kept(self, spot: Spot, value: Any, missing: Missing | None, beside: dict[str, Any]) -> bool:
         """Keeps it, signed with how it came about; what is refused is said here, and nothing changes."""
+        return self._done(lambda timed: self.at_desk.answer(spot, value, missing=missing, **timed, **beside))
+
+    def _done(self, keeps: Callable[[dict[str, Any]], Label]) -> bool:
         keying = self.keying
         idle = max(0.0, self.pace.away - keying.away) * 1000
-        times: dict[str, Any] = {"shown_at": keying.shown_at, "first_key_at": keying.first_key_at, "idle_ms": idle}
         try:
-            label = self.at_desk.answer(spot, value, missing=missing, **times, **beside)
+            label = keeps({"shown_at": keying.shown_at, "first_key_at": keying.first_key_at, "idle_ms": idle})
         except LabError as error:
             self.keying.digits = ""
             self.say(error.said)
@@ -78,6 +95,9 @@ class AnsweredSheet(OpenSheet):
         """Adds to the answer that stands, or to the one that is to come."""
         item = self.item
         if item is None:
+            return
+        if item.spot in self.sheet.clashes:
+            self.say(self.way.sheet("_two_words", len(self.sheet.clashes[item.spot])))
             return
         head = self.sheet.head(item.spot)
         if head is None:
@@ -102,6 +122,9 @@ class AnsweredSheet(OpenSheet):
         if item is None:
             return
         spot = Spot(item.spot.target, id)
+        if spot in self.sheet.clashes:
+            self.say(self.way.sheet("_two_words", len(self.sheet.clashes[spot])))
+            return
         if self.kept(spot, not self.sheet.value(spot), None, {}):
             self.renew()
             self._current()
@@ -138,9 +161,12 @@ class AnsweredSheet(OpenSheet):
         self.post_message(self.Answered(label))
 
     def hand_in(self) -> None:
-        """Hands the unit in, or goes to the first item that is open."""
+        """Hands the unit in, or goes to the first item that is open; what is handed in already is left."""
         desk = self.at_desk
-        if self.sheet.unanswered and not self.sheet.committed:
+        if self.sheet.committed:
+            self.post_message(self.Settled())
+            return
+        if self.sheet.unanswered:
             left = len(self.sheet.unanswered)
             self.go(next_open(self.sheet, None))
             self.say(f"{left} open: answer or skip {'it' if left == 1 else 'them'} first.")

@@ -9,7 +9,7 @@ from annotators.calibration import Compared, compared, share_right
 from annotators.derived import derived, succeeded
 from lab.errors import LabError
 from lab.label import Act, ActKind, Label, Missing
-from lab.labels import Sheet, Spot, answer_to, undo_of
+from lab.labels import BESIDE, Sheet, Spot, answer_to, undo_of
 from lab.rules import check_open
 from lab.stamp import now, uuid7
 from lab.study import Assignment, Study, Unit
@@ -79,6 +79,15 @@ class Desk:
     def next_assignment(self, after: int = -1) -> Assignment | None:
         """The first unit that is not handed in, in this rater's own order; None where all are."""
         return self.store.next_assignment(self.study, self.person.id, after)
+
+    def to_settle(self) -> Assignment | None:
+        """The first unit that is handed in and in which two answers of this rater's own clash; None where none is."""
+        return next(iter(self.store.to_settle(self.study, self.person.id)), None)
+
+    def settle(self, word: Label, **timed: Any) -> Label:
+        """Keeps that of the answers that clash at a place this one stands, with all that belongs to it."""
+        beside: dict[str, Any] = {name: getattr(word, name) for name in BESIDE}
+        return self.answer(Spot(word.target, word.field), word.value, missing=word.reason_missing, **timed, **beside)
 
     def open(self, assignment: Assignment) -> Sheet:
         """Lays a unit out; recorded, with what of it is shown."""

@@ -15,6 +15,7 @@ from textual.message import Message
 from lab.errors import LabError
 from lab.label import Label
 from lab.labels import Sheet, Spot
+from screens.annotate.clashing import clash_words
 from screens.annotate.desk import Desk, Drafts, HandedIn, next_open
 from screens.annotate.entry import Line
 from screens.annotate.items import Item
@@ -23,7 +24,7 @@ from screens.annotate.keys import SHEET_KEYS
 from screens.annotate.menu import Menu
 from screens.annotate.pace import Pace
 from screens.annotate.rows import Items, Options
-from screens.annotate.words import Way, item_words
+from screens.annotate.words import Way, clash_at, item_words
 from screens.author.told import Told
 from screens.clock import Clock
 from screens.lines import Lines
@@ -51,6 +52,10 @@ class OpenSheet(Vertical):
         """The unit is handed in."""
 
         handed: HandedIn
+
+    @dataclass
+    class Settled(Message):
+        """Of a unit that is handed in, the clashes are settled, or left for later."""
 
     @dataclass
     class At(Message):
@@ -112,6 +117,11 @@ class OpenSheet(Vertical):
         return self.items.item
 
     @property
+    def clash(self) -> list[Label]:
+        """The answers that clash at the current item."""
+        return clash_at(self.sheet, self.item) if self.item is not None else []
+
+    @property
     def way(self) -> Way:
         desk = self.at_desk
         swap = desk.assignment.swap if desk.assignment is not None else False
@@ -137,7 +147,7 @@ class OpenSheet(Vertical):
         self.close_line()
         self.items.show(self.sheet, self.way)
         self.items.changed()
-        spot = rest.spot if rest.known else next_open(self.sheet, None)
+        spot = rest.spot if rest.known and not self.sheet.committed else next_open(self.sheet, None)
         self._kept = (spot, rest.place, dict(self.drafts))
         self.keying = Keying()
         self.go(spot)
@@ -239,10 +249,12 @@ class OpenSheet(Vertical):
             self.ask.say(Content.styled(self.way.sheet("_hand_in"), "bold"))
             self.options.show((), says=self.way.sheet("_is_handed_in") if self.sheet.committed else said)
             return
-        self.ask.say(item_words(self.way, self.sheet, item, self.drafts))
+        two = clash_words(self.way, self.sheet, item)
+        self.ask.say(Content.assemble(item_words(self.way, self.sheet, item, self.drafts), two))
         head = self.sheet.head(item.spot)
         choices = self.way.choices(item) if self.keying.way(item) == "choice" else []
-        standing = {one.key for one in choices if head is not None and one.value == head.value}
+        stand = [one.value for one in self.sheet.clashes.get(item.spot, [head] if head is not None else [])]
+        standing = {one.key for one in choices if one.value in stand}
         flags = self.way.flags(item)
         raised = {one.key for one in flags if self.sheet.value(Spot(item.spot.target, one.value))}
         how = self.keying.how(item, head is not None)
@@ -267,8 +279,12 @@ class OpenSheet(Vertical):
             return "Enter keeps what you typed, Esc leaves it for later."
         if self.desk is None or self.desk.sheet is None:
             return ""
+        if item is None and self.sheet.committed:
+            return "Enter goes on."
         if item is None:
             return "Enter hands in." if not self.sheet.unanswered else "Enter goes to the first that is open."
+        if self.clash and not self.keying.digits:
+            return "Enter: settle which answer stands."
         return self.keying.enter_words(item, self.sheet.head(item.spot) is not None, bool(self.place))
 
     def turned(self) -> None:

@@ -15,7 +15,7 @@ from textual.widget import Widget
 
 from lab.labels import Sheet, Spot
 from screens.annotate.items import Choice, Item, items_of
-from screens.annotate.words import Way, line_words
+from screens.annotate.words import Way, clash_at, line_words
 from screens.lines import MOVE, Lines
 
 
@@ -70,7 +70,7 @@ guideline. Every answer is on the disk before it is shown here.
         assert self.sheet is not None
         spots = [item.spot, *(Spot(item.spot.target, flag.id) for flag in item.flags)]
         heads = [self.sheet.heads.get(spot) for spot in spots]
-        return (*spots, *(head.id if head is not None else "" for head in heads), item.spot in self.sheet.clashes)
+        return (*spots, *(head.id if head is not None else "" for head in heads), bool(clash_at(self.sheet, item)))
 
     @property
     def item(self) -> Item | None:

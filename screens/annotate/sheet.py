@@ -6,6 +6,7 @@ from msgspec import convert
 from textual import events, on
 
 from lab.label import Missing
+from screens.annotate.clashing import entries_of
 from screens.annotate.desk import next_open
 from screens.annotate.keying import ascii_digit
 from screens.annotate.menu import Entry, Menu
@@ -71,6 +72,9 @@ class SheetPane(TypedSheet):
         if flag is not None and not self.keying.digits:
             self.raise_flag(flag)
             return
+        if self.clash and self.keying.way(item) != "choice":
+            self.action_other()
+            return
         match self.keying.take(item, self.way.choices(item), str(digit)):
             case "menu":
                 self.action_other()
@@ -89,6 +93,9 @@ class SheetPane(TypedSheet):
         item = self.item
         if item is None:
             self.hand_in()
+            return
+        if self.clash and not self.keying.digits:
+            self.action_other()
             return
         answered = self.sheet.head(item.spot) is not None
         match self.keying.enter(item, self.way.choices(item), answered):
@@ -132,6 +139,10 @@ class SheetPane(TypedSheet):
         item = self.item
         self.keying.digits = ""
         entries = always() if item is None else others_of(self.way, self.sheet, item, self.place)
+        if item is not None and self.clash:
+            words = entries_of(self.way, self.sheet, item)
+            self._open_menu("Which of your answers stands?", words if self.sheet.committed else [*words, *entries])
+            return
         self._open_menu("Other answers", entries)
 
     @on(Menu.Picked)
@@ -145,6 +156,10 @@ class SheetPane(TypedSheet):
         if which:
             self.keying.touch(self.clock.now())
         match kind:
+            case "settle":
+                for word in self.clash:
+                    if word.id == which:
+                        self.settle(word)
             case "missing":
                 self.action_missing(convert(which, Missing))
             case "flag":

@@ -13,7 +13,6 @@ from textual.containers import Container
 from textual.content import Content
 from textual.message import Message
 from textual.screen import Screen
-from textual.widgets import Footer
 
 from lab.errors import LabError
 from lab.label import ActKind
@@ -30,6 +29,7 @@ from screens.annotate.shelf import Shelf
 from screens.annotate.words import Count, title_words
 from screens.author.told import Told
 from screens.clock import Clock
+from screens.footer import Footer
 from screens.page import Page
 from screens.studies import StudyRow
 
@@ -73,6 +73,8 @@ class Sitting(Screen[None]):
         self.handed: HandedIn | None = None
         self.last: Assignment | None = None
         """The unit handed in last, which may still be taken back."""
+        self.unsettled: list[Assignment] = []
+        """Units that are handed in and hold two answers at one place; they come first."""
         self._wanted: Study | None = None
         self._left: Study | None = None
         """The study that was open before the shelf."""
@@ -89,7 +91,7 @@ class Sitting(Screen[None]):
             yield self.pane
             yield self.told
         yield Told("annotate-state")
-        yield Footer(show_command_palette=False)
+        yield Footer()
 
     @property
     def lab(self) -> LabApp:
@@ -109,6 +111,9 @@ class Sitting(Screen[None]):
         self.desk, self.last, self._reminded = desk, None, False
         self.pace = Pace(self.clock)
         self.pane.take_pace(self.pace)
+        held = self.store.held(desk.study, desk.person.id)
+        clashing = self.store.to_settle(desk.study, desk.person.id)
+        self.unsettled = [one for one in clashing if not held or one.stage == "pilot"]
         progress = self.store.progress(desk.study, desk.person.id)
         midnight = datetime.now().astimezone().replace(hour=0, minute=0, second=0, microsecond=0)
         handed = self.store.handed_in_since(desk.study, desk.person.id, midnight.astimezone(UTC).isoformat())
@@ -177,7 +182,9 @@ class Sitting(Screen[None]):
             return
         place = self.desk.assignment
         count = self.count._replace(at=place.position + 1)
-        title.say(Content(title_words(self.desk.study, place.stage, count, self.person.id, seat, self.pace)))
+        settling = self.desk.sheet is not None and self.desk.sheet.committed and self.shown == "open"
+        stage = "settle" if settling else place.stage
+        title.say(Content(title_words(self.desk.study, stage, count, self.person.id, seat, self.pace)))
         state.say(Content(self._state()))
 
     def _state(self) -> str:

@@ -76,10 +76,16 @@ def value_words(way: Way, item: Item, value: Any) -> str:
     return one_line(str(value), 60)
 
 
+def clash_at(sheet: Sheet, item: Item) -> list[Label]:
+    """The answers that clash at a line, at its own place or else at a flag of it; none where none do."""
+    spots = [item.spot, *(Spot(item.spot.target, flag.id) for flag in item.flags)]
+    return next((sheet.clashes[spot] for spot in spots if spot in sheet.clashes), [])
+
+
 def answer_words(way: Way, sheet: Sheet, item: Item) -> str:
     """What stands at a line, in words: the answer or the reason for none, its step, its flags, a note's sign."""
     head = sheet.head(item.spot)
-    if item.spot in sheet.clashes:
+    if clash_at(sheet, item):
         return way.sheet("_clash")
     words = []
     if head is not None:
@@ -108,7 +114,7 @@ def line_words(way: Way, sheet: Sheet, item: Item, width: int, digits: int) -> C
     """A line: its sign, its number, what it is about, and at the right what stands there."""
     head = sheet.head(item.spot)
     sign, style = ("·", "$foreground-muted")
-    if item.spot in sheet.clashes:
+    if clash_at(sheet, item):
         sign, style = ("≠", "$text-warning")
     elif head is not None:
         sign, style = ("–", "$text-warning") if head.reason_missing else ("✓", "$text-success")
@@ -138,7 +144,7 @@ def item_words(way: Way, sheet: Sheet, item: Item, drafts: Drafts) -> Content:
     parts.append((way.ask(item), "$text-accent" if target is not None else "bold"))
     if hint := plain(way.protocol.said(way.locale, f"{item.field.id}.hint", item.field.hint)):
         parts.append((f"\n{hint}", "$foreground-muted"))
-    head = sheet.head(item.spot)
+    head = sheet.head(item.spot) if item.spot not in sheet.clashes else None
     text = head.value if head is not None and isinstance(head.value, str) and item.field.kind == "text" else ""
     waiting = {kind: words for (spot, kind), words in drafts.items() if spot == item.spot}
     if text:
@@ -186,6 +192,8 @@ def title_words(study: Study, stage: str, count: Count, person: str, seat: str, 
     parts = [one_line(study.title or study.id, 40), f"{count.at} of {count.dealt}"]
     if stage == "pilot":
         parts.append("pilot")
+    elif stage == "settle":
+        parts.append("to settle")
     elif stage == "repeat":
         parts.append("once more")
     parts.append(f"{count.today} done today" if count.today else "")

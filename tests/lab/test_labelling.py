@@ -33,6 +33,7 @@ from lab.label import Act, Label
 from lab.labels import Spot, current, key_of
 from lab.output import schemas
 from lab.protocol import Field, Option, Protocol
+from lab.stamp import now, uuid7
 from lab.study import Gold, Study
 from lab.wire import encode
 from store.kits import make_kit
@@ -542,6 +543,28 @@ def test_a_clash_is_counted_named_and_left_out_until_its_rater_settles_it(
     assert give({**DONE, "value": "not_completed"}).states == ["kept"]
     told = read(hitlab)
     assert (told["clashes"], [one["value"] for one in told["labels"]]) == ([], ["not_completed"])
+
+
+def test_a_clash_in_what_is_handed_in_is_counted_and_settled_by_a_row_that_says_one_of_its_words(
+    give: Hitlab, hitlab: Hitlab, store: Store, plan: Study
+) -> None:
+    rows = [label(plan, unit("u1"), "open", "state", value, note=value) for value in ("completed", "not_completed")]
+    give({"unit": "u1", "target": "pay", "value": "completed"}, {"unit": "u1", "value": 5})
+    with store._writing() as db:
+        for row in rows:
+            insert_label(db, row)
+    store.record_act(Act(uuid7(), plan.id, 1, R1, "commit", now(), "u1"))
+    assert "1 to settle" in hitlab("study", "status", "trial").out
+    [status, other] = json.loads(hitlab("study", "status", "trial", "--json").out)["raters"]
+    assert (status["clashes"], status["done"], other["clashes"]) == (1, 1, 0)
+    assert give({**DONE, "missing": "cannot_judge"} | {"value": None}).states == ["refused"]
+    assert give({**DONE, "target": "pay", "value": "not_completed"}).states == ["refused"]
+    assert give({**DONE, "value": "not_completed"}).states == ["kept"]
+    told = read(hitlab)
+    [settled] = [one for one in told["labels"] if one["target"] == "open"]
+    assert (told["clashes"], settled["value"], settled["note"]) == ([], "not_completed", "not_completed")
+    assert settled["handed_in"]
+    assert json.loads(hitlab("study", "status", "trial", "--json").out)["raters"][0]["clashes"] == 0
 
 
 def test_csv_has_a_line_for_each_answer_and_runs_no_formula(give: Hitlab, hitlab: Hitlab, plan: Study) -> None:

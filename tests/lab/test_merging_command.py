@@ -37,7 +37,7 @@ def test_it_says_what_came_in_and_what_its_raters_have_to_settle(tmp_path: Path,
     said = capsys.readouterr().out
     assert said.startswith(f"{out}: 2 files brought together\n")
     assert "2 answers, with their history" in said
-    assert "1 place has two last words of one rater, who settles them on opening the item" in said
+    assert "1 place has two last words of one rater, who settles them on opening the study" in said
     assert "R1 in trial v1: state of open in u1\n" in said
     assert main(["merge", *files, "--db", out]) == 0
     assert "nothing new" in capsys.readouterr().out
