@@ -87,11 +87,12 @@ def _judged(maker: Maker, two: Ratings) -> list[Agreement]:
         for positive in positives:
             said = f"{name} of {positive}" if positive and len(two.categories) > 2 else name
             found.append(maker.of(said, judged(two, what, positive or two.categories[0])))
-    found.append(maker.of("ac1", coefficients.gwet_ac(_both(two))))
+    found.append(maker.of("ac1", coefficients.gwet_ac(both_said(two))))
     return found
 
 
-def _both(two: Ratings) -> Ratings:
+def both_said(two: Ratings) -> Ratings:
+    """Two columns where both say something: no margin is taken of what only one of them says."""
     return two._replace(codes=masked(two.codes, np.asarray((two.codes >= 0).all(axis=1))))
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from annotators.agreement.coefficients import cohen_kappa, fleiss_kappa, gwet_ac, percent, percent_exact
 from annotators.agreement.fields import Derived, ratings_of, truth_of
+from annotators.agreement.judges import both_said
 from annotators.agreement.judging import Judged, judged
 from annotators.agreement.ratings import Ratings
 from annotators.derived import COMPLETED
@@ -144,7 +145,7 @@ def _seven(studied: Studied, truth: Ratings, rater: int, stage: Derived, id: str
                 coefficient(studied, judged(some, what, COMPLETED), some, part=part, between=between)
                 for what, _ in _WHATS
             ]
-            ac1 = coefficient(studied, gwet_ac(some), some, part=part, between=between)
+            ac1 = coefficient(studied, gwet_ac(both_said(some)), some, part=part, between=between)
             items = count(found[0].places, FIELD, part=part, statistic="items")
             rows.append((f"{type}, {which}", *map(Number, found), Number(ac1), items))
     rows += [(f"paper: {type.lower()}", *_PAPER[kind], "", "") for kind, type in _TYPES]
@@ -174,7 +175,7 @@ def _each(studied: Studied, people: Ratings, truth: Ratings) -> Section:
                 name,
                 cells.percent(coefficient(studied, percent(laid), laid, between=between)),
                 Number(kappa),
-                Number(coefficient(studied, gwet_ac(laid), laid, between=between)),
+                Number(coefficient(studied, gwet_ac(both_said(laid)), laid, between=between)),
                 count(kappa.places, FIELD, part=name, statistic="items"),
             )
         )

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from annotators.agreement.agreements import agreements
 from annotators.protocols import protocol
 from annotators.report.papers.pspa_alignment import sections
 from lab.gathering import gathered
@@ -122,6 +123,23 @@ def test_table_7_is_of_run_1_and_of_what_most_runs_say(store: Store, study: Stud
 def test_after_derivation_what_depends_on_nothing_completed_is_not_completed(store: Store, study: Study) -> None:
     # Run 1's `pick` of u2 depends on `open`, which it holds for not completed: after derivation it agrees.
     assert row(told(store), "pspa-e3-table-7-1-after", "Flexible, run 1")["Acc."] == pytest.approx(1.0)
+
+
+def test_table_7_and_the_general_table_have_the_same_numbers(store: Store, study: Study) -> None:
+    studied = gathered(store, study)
+    general = {
+        (one.part, one.statistic): one.value
+        for one in agreements(studied)
+        if one.field == "state" and one.between == "judge against most people"
+    }
+    names = {"Acc.": "accuracy", "Prec.": "precision", "Rec.": "recall", "F1": "f1", "κ": "cohen kappa", "AC1": "ac1"}
+    for stage in ("before", "after"):
+        for part, type in (("", "Overall"), ("fixed, ", "Fixed"), ("flexible, ", "Flexible")):
+            seven = row(told(store), f"pspa-e3-table-7-1-{stage}", f"{type}, run 1")
+            for column, name in names.items():
+                assert seven[column] == pytest.approx(general[part + stage, name]), (stage, type, column)
+    # Run 1 takes the menu in u1, which is on nobody's path: it stands alone there, and in no margin.
+    assert row(told(store), "pspa-e3-table-7-1-after", "Overall, run 1")["Items"] < 9
 
 
 def test_each_rater_stands_against_most_people_and_beside_each_other(store: Store, study: Study) -> None:
