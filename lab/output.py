@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from typing import Any
 
@@ -347,8 +348,19 @@ def schemas() -> dict[str, Any]:
 
 def print_json(value: Any) -> None:
     """One JSON document on standard output, flushed."""
-    sys.stdout.buffer.write(encode(value) + b"\n")
+    sys.stdout.buffer.write(json_bytes(value))
     sys.stdout.flush()
+
+
+def json_bytes(value: Any) -> bytes:
+    """One JSON document and a line feed; characters that a terminal obeys or that turn its lines are escaped in it."""
+    data = encode(value) + b"\n"
+    if data.isascii():
+        return data
+    return _OBEYED.sub(lambda found: f"\\u{ord(found[0]):04x}", data.decode()).encode()
+
+
+_OBEYED = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 
 
 def say(text: str) -> None:

@@ -9,6 +9,8 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from msgspec.structs import replace
+
 from lab.adjudication import Adjudicated, Said, Settled, adjudicated, majority_of, said_at
 from lab.errors import LabError
 from lab.label import Act, Label
@@ -224,6 +226,9 @@ def _check_fits(
 
 def _plain(what: Adjudicated) -> dict[str, Any]:
     """It as an act tells it; `LabError` where JSON cannot hold it."""
+    # Each text apart: escaped with a reason that UTF-8 cannot hold, a name would be no longer the one that is settled.
+    moves = tuple(replace(one, code=storable(one.code), why=storable(one.why)) for one in what.moves)
+    what = replace(what, reason=storable(what.reason), moves=moves)
     try:
         told: dict[str, Any] = decode(encode(what), dict[str, Any], "a settlement")
         kept: Adjudicated = decode(encode(what), Adjudicated, "a settlement")

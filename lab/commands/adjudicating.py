@@ -19,6 +19,7 @@ from lab.commands.adjudicating_told import (
     tell_settled,
 )
 from lab.commands.label_places import Places
+from lab.commands.new_file import write_new
 from lab.commands.runs import open_store, show_room
 from lab.commands.seats import check_seat
 from lab.commands.studying import study_named
@@ -228,13 +229,7 @@ def _gold(chair: Chair, out: Path, *, as_json: bool) -> int:
     ]
     if not lines:
         raise LabError("adjudicate", "nothing is settled yet; no gold was written.")
-    try:
-        with out.open("xb") as file:
-            file.write(b"".join(line + b"\n" for line in lines))
-    except FileExistsError as error:
-        raise LabError(f"gold file {out}", "is there already; no gold was written.", "Name a new file.") from error
-    except OSError as error:
-        raise LabError(f"gold file {out}", f"cannot be written ({error.strerror}).") from error
+    write_new(out, b"".join(line + b"\n" for line in lines), f"gold file {out}", "no gold was written")
     told = GoldWritten(str(out), len(lines))
     if as_json:
         print_json(told)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 import shutil
 import sys
 from pathlib import Path
@@ -11,11 +10,12 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
+from lab.commands.new_file import write_new
 from lab.commands.runs import open_store
 from lab.commands.seats import check_seat
 from lab.commands.studying import study_named
 from lab.errors import LabError
-from lab.output import print_json, say
+from lab.output import json_bytes, print_json, say
 from lab.settings import Settings, load
 from screens.seats import sees_outcomes
 
@@ -48,7 +48,7 @@ def report(args: argparse.Namespace) -> int:
         made = _made(store, args.study, args.beside, how_of(args), _embedding(args.embed, settings))
     if args.out:
         data = _rendered(made, form, _WIDTH)
-        _write(Path(args.out), data)
+        write_new(Path(args.out), data, args.out, "nothing was written")
         if args.json:
             print_json(ReportWritten(args.out, form, len(data)))
         else:
@@ -111,9 +111,7 @@ def _rendered(made: Report, form: Form, width: int) -> bytes:
 
         return as_html(made).encode()
     if form == "json":
-        from lab.wire import encode
-
-        return encode(made) + b"\n"
+        return json_bytes(made)
     from lab.reporting.text import as_text
 
     return as_text(made, width).encode()
@@ -121,19 +119,3 @@ def _rendered(made: Report, form: Form, width: int) -> bytes:
 
 def _columns() -> int:
     return max(_LEAST, min(_MOST, shutil.get_terminal_size((_WIDTH, 24)).columns))
-
-
-def _write(out: Path, data: bytes) -> None:
-    """A new file, which appears whole or not at all."""
-    if out.exists() or out.is_symlink():
-        raise LabError(str(out), "is there already; nothing was written.", "Name a new file.")
-    part = out.with_name(f".{out.name}.part-{os.getpid()}")
-    try:
-        part.write_bytes(data)
-        os.link(part, out)
-    except FileExistsError:
-        raise LabError(str(out), "is there already; nothing was written.", "Name a new file.") from None
-    except OSError as error:
-        raise LabError(str(out), f"cannot be written ({error.strerror}).") from error
-    finally:
-        part.unlink(missing_ok=True)

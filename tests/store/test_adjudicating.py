@@ -13,7 +13,7 @@ from lab.label import Act, Label
 from lab.labels import Spot
 from lab.protocol import Field, Protocol
 from lab.stamp import now, uuid7
-from lab.study import Gold, Study, Unit
+from lab.study import Gold, Study, Target, Unit
 from lab.task import Actor
 from store import adjudicating
 from store.adjudicating import Ruling
@@ -235,3 +235,20 @@ def test_it_is_there_after_the_file_was_closed(tmp_path: Path, u1: Unit) -> None
         store.settle(plan, u1, what(), D1)
     with Store.open(tmp_path / "one.db", readonly=True) as again:
         assert again.settled(plan)["u1", OPEN].what.reason == "Step 2 shows it."
+
+
+def test_a_reason_that_utf8_cannot_hold_does_not_change_the_name_of_what_is_settled(store: Store) -> None:
+    odd = unit("u\ud800", targets=(Target("t\udfff", "A target"),))
+    frozen(store, [odd], raters=("R1", "R2", "R3"))
+    plan = store.study("trial")
+    [of] = store.units(plan)
+    for by, value in ((R1, "completed"), (R2, "completed"), (R3, "not_completed")):
+        said(store, plan, of, by, value, of.targets[0].id)
+    handed(store, plan, of, R1, R2, R3)
+    moved = Move("R3", "not_completed", "completed", "code\udcff", "why\udcff")
+    one = what(target=of.targets[0].id, reason="since\udcff", by_means="discussion", moves=(moved,))
+    store.settle(plan, of, one, D1)
+    store.settle(plan, of, one, D1)
+    [(place, settled)] = store.settled(plan).items()
+    assert place == (of.id, Spot(of.targets[0].id, "state"))
+    assert settled.what.reason.startswith("since")

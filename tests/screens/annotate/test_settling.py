@@ -146,7 +146,7 @@ async def test_home_leads_there_and_a_locked_study_does_not(run: Store, until: U
     study = studied(run, one_field(STARS), [unit])
     two_words(run, study, unit, Spot("", "personal"), "4", "2")
     for seat in ("rater", "developer"):
-        app = LabApp(run, Settings(person="R1", seat=seat))  # type: ignore[arg-type]
+        app = LabApp(run, Settings(person="R1", seat=seat))
         async with app.run_test(size=(120, 40)) as pilot:
             studies = app.screen.query_one(Studies)
             await until(pilot, lambda studies=studies: studies.count == 1 and studies.rows[0].state == "settle 1")
