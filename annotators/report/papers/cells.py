@@ -106,12 +106,12 @@ def share(
     """The share of ones among zeros and ones, its interval over clusters.
 
     Where every cluster has one of them, each stands for itself, and the interval is Wilson's: of few that are nearly
-    all the same the jackknife's reaches much too far.
+    all the same the jackknife's reaches much too far. Values between them (a tie that counts half) are averaged.
     """
     items = sorted(items)
     if items and len({one.cluster for one in items}) == len(items):
         right = sum(one.value for one in items)
-        if right == int(right):
+        if {one.value for one in items} <= {0.0, 1.0}:
             return of_all(studied, int(right), len(items), field, statistic, part=part, raters=raters, between=between)
     return average(studied, items, field, statistic, most=1.0, part=part, between=between, raters=raters, why=why)
 
