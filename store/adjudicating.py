@@ -69,13 +69,17 @@ class Adjudicating:
         """
         return self.settle_each(study, [Ruling(unit, what)], by)[0]
 
-    def settle_each(self, study: Study, rulings: Sequence[Ruling], by: Actor) -> list[Settled]:
-        """Keeps several, all or none."""
+    def settle_each(
+        self, study: Study, rulings: Sequence[Ruling], by: Actor, *, open_only: bool = False
+    ) -> list[Settled]:
+        """Keeps several, all or none; with `open_only` what another settled meanwhile stays as it was settled."""
         kept: list[Settled] = []
         with self._writing() as db:
             check_no_kit(db)
             standing = self.settled(study, rulings[0].unit.id if len(rulings) == 1 else None)
             for unit, what in rulings:
+                if open_only and (unit.id, Spot(what.target, what.field)) in standing:
+                    continue
                 self._check(db, study, unit, what, by, standing)
                 settled = Settled(unit.id, what, by, self._later(db, study))
                 detail = _plain(what)

@@ -173,9 +173,10 @@ def _by_majority(chair: Chair, reason: str, field: str) -> list[Settled]:
         rulings.append(
             Ruling(unit, Adjudicated(one.spot.target, one.spot.field, "majority", most.value, missing, reason.strip()))
         )
-    if not rulings:
+    found = chair.store.settle_each(chair.study, rulings, chair.person, open_only=True) if rulings else []
+    if not found:
         raise LabError("adjudicate", "nothing that is open has a majority; nothing was done.")
-    return chair.store.settle_each(chair.study, rulings, chair.person)
+    return found
 
 
 def _from_file(chair: Chair, args: argparse.Namespace) -> list[Settled]:

@@ -252,3 +252,12 @@ def test_a_reason_that_utf8_cannot_hold_does_not_change_the_name_of_what_is_sett
     [(place, settled)] = store.settled(plan).items()
     assert place == (of.id, Spot(of.targets[0].id, "state"))
     assert settled.what.reason.startswith("since")
+
+
+def test_what_another_settled_meanwhile_is_not_settled_again_by_majority(store: Store, plan: Study, u1: Unit) -> None:
+    most = what(by_means="majority", value="completed")
+    seen = [Ruling(u1, most)]  # as the queue had it, before somebody settled it otherwise
+    other = store.settle(plan, u1, what(value="not_completed"), Actor("human", "D2"))
+    assert store.settle_each(plan, seen, D1, open_only=True) == []
+    assert store.settled(plan) == {("u1", OPEN): other}
+    assert store.settle_each(plan, seen, D1) != []
