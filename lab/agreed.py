@@ -1,7 +1,7 @@
-"""Agreements that were computed before, in the cache folder: aggregates alone, never a text, and gone with its file's.
+"""What was computed before of a study's answers, in the cache folder: aggregates alone, never a text.
 
-They count as long as nothing that they were made of came in since: labels, handing in, adjudication, dealing; and only
-for the program that made them.
+It counts as long as nothing that it was made of came in since: labels, handing in, adjudication, dealing; and only for
+the program that made it. Whoever withdraws takes all of it away.
 """
 
 from __future__ import annotations
@@ -15,10 +15,12 @@ from collections.abc import Callable
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from typing import Any, Generic, TypeVar
 
 import msgspec
 
 from lab.agreement import Agreement, How
+from lab.report import Grid
 from lab.settings import folder
 from lab.study import Study
 from lab.wire import encode, sha_of
@@ -33,12 +35,45 @@ _MADE_BY = (
 """The sources that a number depends on."""
 
 
-class _Kept(msgspec.Struct, frozen=True):
+T = TypeVar("T")
+
+
+class Drawn(msgspec.Struct, frozen=True):
+    """Which answers to a question came together, of two raters or (no names) of all pairs; without a grid says why."""
+
+    field: str
+    one: str = ""
+    other: str = ""
+    grid: Grid | None = None
+    why: str = ""
+
+
+class Beside(msgspec.Struct, frozen=True):
+    """What stands beside a study's numbers: each two raters by question, grids; how many answers there are, and whose.
+
+    `open` are people's answers that are not handed in.
+    """
+
+    answers: int
+    people: int
+    judges: int
+    open: int
+    pairs: dict[str, list[Agreement]]
+    grids: list[Drawn]
+
+
+class _Kept(msgspec.Struct, Generic[T], frozen=True):
     study: str
     code: str
     how: How
     newest: Newest
-    agreements: list[Agreement]
+    found: T
+
+
+_NUMBERS: type[_Kept[list[Agreement]]] = _Kept[list[Agreement]]
+_BESIDE: type[_Kept[Beside]] = _Kept[Beside]
+_NAMED: dict[Any, str] = {_NUMBERS: "", _BESIDE: "beside"}
+"""What is kept, each in a file of its own."""
 
 
 def kept_or(store: Store, study: Study, how: How, compute: Callable[[], list[Agreement]]) -> list[Agreement]:
@@ -46,17 +81,24 @@ def kept_or(store: Store, study: Study, how: How, compute: Callable[[], list[Agr
 
     A cache that cannot be read or written is none.
     """
-    path = _path(store, study, how)
-    newest = store.newest()
-    kept = _read(path)
-    holds = kept is not None and (kept.study, kept.code, kept.how) == (study.sha, code_sha(), how)
-    if kept is not None and holds and store.same_since(study, kept.newest):
-        if kept.newest != newest:
-            _write(path, msgspec.structs.replace(kept, newest=newest))
-        return kept.agreements
-    found = compute()
-    _write(path, _Kept(study.sha, code_sha(), how, newest, found))
-    return found
+    return _or(store, study, how, _NUMBERS, compute)
+
+
+def beside_or(store: Store, study: Study, how: How, compute: Callable[[], Beside]) -> Beside:
+    """The same of what stands beside the numbers."""
+    return _or(store, study, how, _BESIDE, compute)
+
+
+def beside_kept(store: Store, study: Study, how: How) -> Beside | None:
+    """What was kept of what stands beside the numbers; None where nothing was, or more came in since."""
+    kept = _kept(store, study, how, _BESIDE)
+    return kept.found if kept is not None and store.same_since(study, kept.newest) else None
+
+
+def beside_before(store: Store, study: Study, how: How, then: Newest) -> Beside | None:
+    """What stood beside the numbers that `kept_before` gives with `then`; None where it was not kept of that moment."""
+    kept = _kept(store, study, how, _BESIDE)
+    return kept.found if kept is not None and kept.newest == then else None
 
 
 def kept_before(store: Store, study: Study, how: How) -> tuple[list[Agreement], Newest] | None:
@@ -65,10 +107,26 @@ def kept_before(store: Store, study: Study, how: How) -> tuple[list[Agreement], 
     None where nothing was, where somebody withdrew since or runs were erased (what is gone is not shown again), and
     where another file stands in the place of the one it was computed from.
     """
-    kept = _read(_path(store, study, how))
-    if kept is None or (kept.study, kept.code, kept.how) != (study.sha, code_sha(), how):
-        return None
-    return (kept.agreements, kept.newest) if store.goes_on_from(kept.newest) else None
+    kept = _kept(store, study, how, _NUMBERS)
+    return (kept.found, kept.newest) if kept is not None and store.goes_on_from(kept.newest) else None
+
+
+def _or(store: Store, study: Study, how: How, kind: type[_Kept[T]], compute: Callable[[], T]) -> T:
+    newest = store.newest()
+    kept = _kept(store, study, how, kind)
+    if kept is not None and store.same_since(study, kept.newest):
+        if kept.newest != newest:
+            _write(_path(store, study, how, kind), msgspec.structs.replace(kept, newest=newest))
+        return kept.found
+    found = compute()
+    _write(_path(store, study, how, kind), _Kept(study.sha, code_sha(), how, newest, found))
+    return found
+
+
+def _kept(store: Store, study: Study, how: How, kind: type[_Kept[T]]) -> _Kept[T] | None:
+    """What this program kept of this plan, whatever came in since."""
+    kept = _read(_path(store, study, how, kind), kind)
+    return kept if kept is not None and (kept.study, kept.code, kept.how) == (study.sha, code_sha(), how) else None
 
 
 def forget(path: Path) -> None:
@@ -93,22 +151,22 @@ def _numpy() -> str:
         return ""
 
 
-def _path(store: Store, study: Study, how: How) -> Path:
-    return _folder(store.path) / f"{sha_of([study.id, study.version, how])[:32]}.json"
+def _path(store: Store, study: Study, how: How, kind: type[_Kept[Any]]) -> Path:
+    return _folder(store.path) / f"{sha_of([study.id, study.version, how, _NAMED[kind]])[:32]}.json"
 
 
 def _folder(path: Path) -> Path:
     return folder("cache") / "agreement" / hashlib.sha256(os.fsencode(path.resolve())).hexdigest()[:32]
 
 
-def _read(path: Path) -> _Kept | None:
+def _read(path: Path, kind: type[_Kept[T]]) -> _Kept[T] | None:
     try:
-        return msgspec.json.decode(path.read_bytes(), type=_Kept)
+        return msgspec.json.decode(path.read_bytes(), type=kind)
     except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None
 
 
-def _write(path: Path, kept: _Kept) -> None:
+def _write(path: Path, kept: _Kept[Any]) -> None:
     """Whole or not at all, for this user alone."""
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -94,8 +94,8 @@ class AgreementScreen(Shown):
     @on(Reading.Gathered)
     def _gathered(self, message: Reading.Gathered) -> None:
         if message.serial == self.reading.serial:
-            raters = words.count(len(message.people), "rater")
-            judges = f", {words.count(len(message.judges), 'judge')}" if message.judges else ""
+            raters = words.count(message.people, "rater")
+            judges = f", {words.count(message.judges, 'judge')}" if message.judges else ""
             still = f", {message.open:,} not handed in" if message.open else ""
             self._read = f"{words.count(message.answers, 'answer')} of {raters}{judges}{still}"
             self.tell()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
+from concurrent.futures import CancelledError
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
@@ -20,6 +21,7 @@ from lab.study import Study
 if TYPE_CHECKING:
     from annotators.agreement.disputes import Dispute
     from annotators.studied import Studied
+    from lab.agreed import Beside
     from store.columns import Newest
     from store.store import Store
 
@@ -55,12 +57,12 @@ class Reading:
 
     @dataclass
     class Gathered(Message):
-        """The labels are read, and what is asked for is drawn now; `answers` of `raters` stand, `people` of these."""
+        """How many answers stand, of how many people and judges; `open` are not handed in."""
 
         serial: int
         answers: int
-        people: tuple[str, ...]
-        judges: tuple[str, ...]
+        people: int
+        judges: int
         open: int
 
     @dataclass
@@ -111,6 +113,8 @@ class Reading:
         self._wish: Ask | None = None
         self._studied: tuple[Newest, Studied] | None = None
         self._lock = threading.Lock()
+        self._beside: tuple[int, Beside] | None = None
+        self._drawing = threading.Lock()
         self.serial = 0
         self.study: Study | None = None
         self.how = How()
@@ -165,20 +169,45 @@ class Reading:
         self._owner.post_message(message)
 
     def _count(self, serial: int, study: Study, how: How) -> None:
-        from lab.agreed import kept_before
+        from lab.agreed import beside_before, beside_kept, kept_before
         from lab.gathering import agreed
 
         try:
             newest = self._store.newest()
             before = kept_before(self._store, study, how)
             if before is not None and not self._store.same_since(study, before[1]):
+                self._know(serial, beside_before(self._store, study, how, before[1]))
                 self._post(self.Counted(serial, *before, last=True))
                 self._post(self.Grown(serial, self._store.newer(study, before[1].label[0])))
             found = agreed(self._store, study, how, lambda: self._gathered(serial, study, how))
+            beside = beside_kept(self._store, study, how)
+            self._know(serial, beside)
         except LabError as error:
             self._post(self.Refused(serial, error))
             return
         self._post(self.Counted(serial, found, newest))
+        if beside is None:
+            self._count_beside(serial, study, how, found)
+
+    def _count_beside(self, serial: int, study: Study, how: How, found: Sequence[Agreement]) -> None:
+        """Pairs and grids of all, so that they are there at once the next time; what is asked for has its turn."""
+        from lab.agreed import beside_or
+        from screens.agreement.drawn import beside
+
+        try:
+            studied = self._gathered(serial, study, how)
+            made = partial(beside, studied, found, self._drawing, lambda: serial == self.serial)
+            self._know(serial, beside_or(self._store, study, how, made))
+        except (LabError, CancelledError):
+            return
+
+    def _know(self, serial: int, beside: Beside | None) -> None:
+        """Pairs and grids that are drawn from now on without reading an answer; None where there are none yet."""
+        if serial != self.serial:
+            return
+        self._beside = None if beside is None else (serial, beside)
+        if beside is not None:
+            self._post(self.Gathered(serial, beside.answers, beside.people, beside.judges, beside.open))
 
     def _draw(self, serial: int, study: Study, how: How, ask: Ask) -> None:
         if study.protocol.field(ask.field) is None:
@@ -186,10 +215,25 @@ class Reading:
             self._post(self.Listed(serial, ask, [], 0) if ask.listed else self.Drawn(serial, ask, [], None, why))
             return
         try:
-            studied = self._gathered(serial, study, how)
-            self._post(self._listed(serial, studied, ask) if ask.listed else self._drawn(serial, studied, ask))
+            known = None if ask.listed else self._known(serial, ask)
+            if known is None:
+                studied = self._gathered(serial, study, how)
+                known = self._listed(serial, studied, ask) if ask.listed else self._drawn(serial, studied, ask)
+            self._post(known)
         except LabError as error:
             self._post(self.Refused(serial, error, ask))
+
+    def _known(self, serial: int, ask: Ask) -> Message | None:
+        """Pairs and grid as they were kept; None where they were not."""
+        kept = self._beside
+        if kept is None or kept[0] != serial:
+            return None
+        grids = (one for one in kept[1].grids if (one.field, one.one, one.other) == (ask.field, ask.one, ask.other))
+        found = next(grids, None)
+        pairs = kept[1].pairs.get(ask.field)
+        if found is None or pairs is None:
+            return None
+        return self.Drawn(serial, ask, pairs, found.grid, found.why)
 
     def _gathered(self, serial: int, study: Study, how: How) -> Studied:
         """The study with its labels, read once for all that is made of it, and anew where something came in."""
@@ -201,24 +245,16 @@ class Reading:
                 newest = self._store.newest()
                 kept = self._studied = (newest, gathered(self._store, study, how))
             studied = kept[1].under(how)
-        raters = studied.columns.raters
-        people = tuple(raters[at].id for at in studied.people)
-        judges = tuple(raters[at].id for at in studied.judges)
-        self._post(self.Gathered(serial, studied.columns.size, people, judges, studied.columns.open))
+        answers, people, judges = studied.columns.size, len(studied.people), len(studied.judges)
+        self._post(self.Gathered(serial, answers, people, judges, studied.columns.open))
         return studied
 
     def _drawn(self, serial: int, studied: Studied, ask: Ask) -> Drawn:
-        from annotators.agreement.agreements import by_pairs, confusion
+        from screens.agreement.drawn import drawn, pairs_of
 
-        try:
-            pairs = by_pairs(studied, ask.field)
-        except LabError:
-            pairs = []
-        try:
-            grid, why = confusion(studied, ask.field, ask.one, ask.other), ""
-        except LabError as error:
-            grid, why = None, error.said
-        return self.Drawn(serial, ask, pairs, grid, why)
+        with self._drawing:
+            found = drawn(studied, ask.field, ask.one, ask.other)
+            return self.Drawn(serial, ask, pairs_of(studied, ask.field), found.grid, found.why)
 
     def _listed(self, serial: int, studied: Studied, ask: Ask) -> Listed:
         from annotators.agreement.agreements import disagreeing
