@@ -214,11 +214,33 @@ def _acts_in(into: Merging, source: Source, study: Study) -> int:
             continue
         check_stays(into.db, act.rater.id, what)
         if act.act == "adjudicated":
-            convert(act.detail, Adjudicated, what)
+            _check_settled(into, study, act, what)
         insert_act(into.db, act)
         into.came["acts"] += 1
         late += act.act not in _NEWS
     return late
+
+
+def _check_settled(into: Merging, study: Study, act: Act, what: str) -> None:
+    """Raises `LabError` where what was settled is not of a place that is asked, or no answer to what is asked there.
+
+    Who rated, and what most said, is not asked anew: answers may come with another file.
+    """
+    settled: Adjudicated = convert(act.detail, Adjudicated, what)
+    body = into.one(f"SELECT body FROM unit WHERE {_OF} AND id = ?", *key_of(study), storable(act.unit))
+    if body is None:
+        raise LabError(what, "settles something, and of no item.")
+    unit: Unit = decode(body, Unit, f"unit {act.unit}", newest=VERSION)
+    field = study.protocol.field(settled.field)
+    asked = any(target == settled.target and field in fields for target, fields in laid_out(study.protocol, unit))
+    if field is None or not asked:
+        raise LabError(what, f"field field: {settled.field} of {settled.target or 'the item'} is not asked.")
+    if settled.minutes is not None and not 0 <= settled.minutes < float("inf"):
+        raise LabError(what, f"field minutes: {settled.minutes:g} is no length of time")
+    if not settled.withdrawn:
+        label = Label("", *key_of(study), unit.id, settled.target, settled.field, act.rater, settled.value,
+                      reason_missing=settled.reason_missing)  # fmt: skip
+        check_value(what, field, target_of(unit, settled.target), label)
 
 
 # -- clashes ---------------------------------------------------------------------------------------------------

@@ -256,6 +256,32 @@ def test_what_is_settled_after_the_lock_still_comes(tmp_path: Path, parted: tupl
     assert merge_into(a, [b]).came == {"acts": 1}
 
 
+@pytest.mark.parametrize(
+    ("unit", "detail", "why"),
+    [
+        ("u1", {}, "field"),
+        ("u1", {"target": "open", "field": "state", "by_means": "dice", "value": "completed"}, "by_means"),
+        ("u1", {"target": "open", "field": "state", "by_means": "majority", "value": ["completed"]}, "value"),
+        ("u1", {"target": "open", "field": "state", "by_means": "majority", "value": "perhaps"}, "value"),
+        ("u1", {"target": "open", "field": "state", "by_means": "majority"}, "value"),
+        ("u1", {"target": "nowhere", "field": "state", "by_means": "majority", "value": "completed"}, "is not asked"),
+        ("u1", {"target": "open", "field": "mood", "by_means": "majority", "value": "completed"}, "is not asked"),
+        ("", {"target": "open", "field": "state", "by_means": "majority", "value": "completed"}, "of no item"),
+    ],
+)
+def test_what_was_settled_in_another_file_must_answer_what_is_asked(
+    tmp_path: Path, parted: tuple[Path, Path], unit: str, detail: dict[str, object], why: str
+) -> None:
+    a, b = parted
+    bad = Act(uuid7(), "trial", 1, D1, "adjudicated", now(), unit, detail=detail)
+    on(b, lambda store, plan: store.record_act(bad))
+    before = content(a)
+    with pytest.raises(LabError, match=why) as caught:
+        merge_into(a, [b])
+    assert bad.id in str(caught.value)
+    assert content(a) == before
+
+
 def test_a_kit_among_them_is_taken_by_its_rules(tmp_path: Path, parted: tuple[Path, Path]) -> None:
     a, b = parted
     with Store.open(a) as store:
