@@ -171,3 +171,8 @@ def _unsaid(words: str, code: str, said: Collection[str], instead: str) -> str:
     if any(one in words for one in said):
         return instead
     return re.sub(rf"(?<![\w-]){re.escape(code)}(?![\w-])", instead, words)
+
+
+def so_many(people: int, says: str) -> str:
+    """How many say something: `2 completed`, and `2 × 35` where that would read as two numbers."""
+    return f"{people} × {says}" if says[:1].isdigit() or says[:1] in "-+." else f"{people} {says}"

@@ -69,6 +69,16 @@ def word(value: float) -> str:
     return next((said for most, said in LANDIS_KOCH[1:] if value <= most + 1e-12), LANDIS_KOCH[-1][1])
 
 
+_SHARES = (
+    "percent", "share", "exact", "same", "within", "centre", "box", "iou", "accuracy", "precision", "recall", "f1",
+)  # fmt: skip
+
+
+def is_share(one: Agreement) -> bool:
+    """Whether a number is told as a percentage: a share of answers, by the word that its statistic begins with."""
+    return one.statistic.casefold().startswith(_SHARES)
+
+
 def words(one: Agreement) -> str:
     """The words of both ends of an interval ("moderate to substantial"); empty where it has none."""
     if one.value is None or one.low is None or one.high is None:

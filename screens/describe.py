@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from datetime import UTC, datetime
 
 from lab.plain import plain
@@ -28,10 +29,19 @@ _STATUS = {
 }
 
 
+_REST_OF_ID = re.compile(r"\b([0-9a-f]{8}-[0-9a-f]{4})(?:-[0-9a-f]{4}){2}-[0-9a-f]{12}\b")
+"""Of a uuid7 the first 13 characters are its millisecond."""
+
+
 def one_line(text: str, most: int = 200) -> str:
     """A stranger's text as one line of plain characters, cut at `most`."""
     shown = plain(text.strip(), lines=False)
     return shown if len(shown) <= most else shown[: most - 1] + "…"
+
+
+def short_id(id: str) -> str:
+    """A unit's id with as much of each run's id as tells runs apart: `019a3b7c-0485@7`."""
+    return _REST_OF_ID.sub(r"\1", id)
 
 
 def target_name(tree: UiTree | None, at: Point | None) -> str:

@@ -72,7 +72,7 @@ def coded(studied: Studied, field: Field, value: npt.NDArray[np.int32]) -> Float
 
 
 def pairwise(numbers: Numbers, name: str, alike: Alike, most: float | None) -> Additive:
-    """The mean over places of the mean over each two raters who answered there."""
+    """The mean over places of the mean over each two raters who answered there; never below 0."""
     values = numbers.values
     total, pairs = np.zeros(len(values)), np.zeros(len(values))
     for one, other in combinations(range(values.shape[1]), 2):
@@ -82,4 +82,4 @@ def pairwise(numbers: Numbers, name: str, alike: Alike, most: float | None) -> A
             pairs[both] += 1
     means = np.full(len(values), np.nan)
     np.divide(total, pairs, out=means, where=pairs > 0)
-    return mean(means, numbers.trace, len(numbers.traces), name, most)
+    return mean(means, numbers.trace, len(numbers.traces), name, most, least=0.0)

@@ -31,6 +31,11 @@ def icc(numbers: Numbers, form: Icc) -> Additive:
     return _one_way(name, numbers, form) if form.startswith("1") else _two_way(name, numbers, form)
 
 
+def _least(form: Icc) -> float | None:
+    """What no interval reaches below: a correlation of one rating has the bound of every correlation."""
+    return -1.0 if form.endswith("1") else None
+
+
 def _one_way(name: str, numbers: Numbers, form: Icc) -> Additive:
     """Sums: places, answers, answers squared, and of the values x, x^2 and (sum of a place)^2 / its answers."""
     there = np.isfinite(numbers.values)
@@ -50,7 +55,9 @@ def _one_way(name: str, numbers: Numbers, form: Icc) -> Additive:
         below = among + (each - 1) * within if form == "1" else among
         return np.where(xx - mean > NOTHING * xx, ratio(among - within, below, 0.0), np.nan)
 
-    return Additive(name, sums, of, lambda sums: NO_SPREAD if sums[0] > 1 else NO_TWO, places=int(rated.sum()))
+    return Additive(
+        name, sums, of, lambda sums: NO_SPREAD if sums[0] > 1 else NO_TWO, least=_least(form), places=int(rated.sum())
+    )
 
 
 def _two_way(name: str, numbers: Numbers, form: Icc) -> Additive:
@@ -71,7 +78,9 @@ def _two_way(name: str, numbers: Numbers, form: Icc) -> Additive:
         }[form]
         return np.where(spread, ratio(rows - rest, below, 0.0), np.nan)
 
-    return Additive(name, sums, of, lambda sums: NO_SPREAD if sums[0] > 1 else NO_FULL, places=int(kept.sum()))
+    return Additive(
+        name, sums, of, lambda sums: NO_SPREAD if sums[0] > 1 else NO_FULL, least=_least(form), places=int(kept.sum())
+    )
 
 
 def _squares(sums: Floats) -> tuple[Floats, Floats, Floats, Floats]:

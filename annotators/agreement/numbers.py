@@ -91,11 +91,16 @@ def _error(name: str, numbers: Numbers, of: Callable[[Floats], Floats], most: fl
 
 
 def mean(
-    values: Floats, trace: npt.NDArray[np.int32], traces: int, name: str = "mean", most: float | None = None
+    values: Floats,
+    trace: npt.NDArray[np.int32],
+    traces: int,
+    name: str = "mean",
+    most: float | None = None,
+    least: float | None = None,
 ) -> Additive:
     """The mean of one column, nan left out; a share where it holds zeros and ones (`most` 1)."""
     there = np.isfinite(values)
-    return _mean(name, values[there], trace[there], traces, most, 0.0 if most == 1 else None)
+    return _mean(name, values[there], trace[there], traces, most, 0.0 if most == 1 else least)
 
 
 def _mean(

@@ -9,13 +9,11 @@ from msgspec.structs import replace
 from annotators.agreement.agreements import agreements, by_pairs, confusion
 from annotators.report.asked import share_words
 from annotators.studied import Studied
-from lab.agreement import Agreement, words
+from lab.agreement import Agreement, is_share, words
 from lab.protocol import Field
 from lab.report import Bars, Cell, Grid, Number, Picture, Section, Table
 from lab.reporting.words import statistic_name
 
-_SHARES = ("percent", "accuracy", "share", "same", "within", "centre", "iou", "boxes")
-"""What the names of statistics begin with that are told as percentages."""
 _CHANCE = ("kappa", "alpha", " pi", "ac1", "ac2", "brennan")
 """What the names of statistics hold to which Landis and Koch's words are given."""
 _GRIDS = ("nominal", "ordinal", "flag")
@@ -50,7 +48,7 @@ def sections(studied: Studied) -> list[Section]:
 
 def number_of(one: Agreement, digits: int = 3) -> Number:
     """A number as general tables print it: shares as percentages, all else with three digits."""
-    if one.statistic.lower().startswith(_SHARES):
+    if is_share(one):
         return Number(one, 1, 100, " %")
     return Number(one, digits)
 

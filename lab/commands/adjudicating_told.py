@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from annotators.derived import step_of
-from lab.adjudication import Means, Settled
+from lab.adjudication import Means, Settled, so_many
 from lab.labels import MISSING
 from lab.output import say
+from lab.plain import plain
 from lab.rounded import rounded
 from lab.study import Study
 from lab.tables import print_table
@@ -212,7 +213,7 @@ def tell_queue(found: QueueTold) -> None:
 
 
 def _counts(one: DisputeLine) -> str:
-    return ", ".join(f"{count.people} {value_words(count.value, count.missing)}" for count in one.said)
+    return ", ".join(so_many(count.people, value_words(count.value, count.missing)) for count in one.said)
 
 
 def _moved(by: float | None) -> str:
@@ -220,7 +221,8 @@ def _moved(by: float | None) -> str:
 
 
 def tell_case(found: CaseTold) -> None:
-    say(f"{found.study} v{found.version}, {found.unit}: {found.target + ', ' if found.target else ''}{found.field}")
+    place = f"{found.unit}: {found.target + ', ' if found.target else ''}{found.field}"
+    say(plain(f"{found.study} v{found.version}, {place}", lines=False))
     voices = [*found.said, *found.judges]
     print_table(
         ["", "answer", "step", "flags", "sure", "note"],

@@ -7,16 +7,11 @@ from itertools import groupby
 
 import msgspec
 
-from lab.agreement import Agreement, How, words
+from lab.agreement import Agreement, How, is_share, words
 from lab.output import say
 from lab.rounded import rounded
 from lab.tables import print_table
 
-_SHARES = (
-    "percent", "percent exact", "accuracy", "precision", "recall", "f1", "same text", "same step", "within one step",
-    "box iou>=.5", "centre in box",
-)  # fmt: skip
-"""Statistics that are told in percent."""
 _CORRECTED = ("kappa", "alpha", "ac1", "ac2")
 """What the names of those hold that Landis and Koch's words are about."""
 
@@ -40,7 +35,10 @@ def tell_agreement(told: StudyAgreement, shown: Mapping[str, str]) -> None:
     if not told.agreements:
         say("Nothing that is asked in it can be compared.")
         return
-    say(f"{_ways(told.how)} A star marks what was planned.")
+    if any(one.low is not None for one in told.agreements):
+        say(_ways(told.how))
+    if any(one.planned and one.value is not None for one in told.agreements):
+        say("A star marks what was planned.")
     for (field, part, between), group in groupby(told.agreements, lambda one: (one.field, one.part, one.between)):
         numbers = list(group)
         say("")
@@ -51,9 +49,10 @@ def tell_agreement(told: StudyAgreement, shown: Mapping[str, str]) -> None:
 
 def _tell(n_words: str, numbers: Sequence[Agreement]) -> None:
     if all(one.value is None and one.statistic == "agreement" for one in numbers):
-        for one in numbers:
-            say(f"  no number: {one.undefined}")
-        say(f"  {n_words}")
+        for why in dict.fromkeys(one.undefined for one in numbers):
+            say(f"  no number: {why}")
+        if numbers[0].reasons:
+            say(f"  {_missing(numbers[0])}")
         return
     say(f"  {n_words}")
     print_table(
@@ -79,9 +78,13 @@ def _n(one: Agreement) -> str:
         f"{one.places:,} item{'' if one.places == 1 else 's'}", f"{one.traces:,} run{'' if one.traces == 1 else 's'}",
         f"{one.raters:,} rater{'' if one.raters == 1 else 's'}",
     ]  # fmt: skip
+    return f"n: {', '.join(parts)}; {_missing(one) if one.missing or one.reasons else 'none missing'}"
+
+
+def _missing(one: Agreement) -> str:
+    """The share of answers that are missing, and why."""
     why = ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in one.reasons.items())
-    missing = f"{rounded(one.missing, 1, 100)} % missing" + (f" ({why})" if why else "")
-    return f"n: {', '.join(parts)}; {missing if one.missing or why else 'none missing'}"
+    return f"{rounded(one.missing, 1, 100)} % missing" + (f" ({why})" if why else "")
 
 
 def _value(one: Agreement) -> str:
@@ -95,8 +98,7 @@ def _interval(one: Agreement) -> str:
 
 
 def _number(one: Agreement, value: float) -> str:
-    share = one.statistic.partition(" of ")[0] in _SHARES
-    return f"{rounded(value, 1, 100)} %" if share else rounded(value, 3)
+    return f"{rounded(value, 1, 100)} %" if is_share(one) else rounded(value, 3)
 
 
 def _said(one: Agreement) -> str:

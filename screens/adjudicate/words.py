@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from textual.content import Content
 
-from lab.adjudication import Adjudicated, Means, Move
+from lab.adjudication import Adjudicated, Means, Move, so_many
 from lab.label import Missing
 from lab.labels import MISSING, Spot, target_of
 from lab.plain import plain
@@ -18,7 +18,7 @@ from lab.study import Study, Unit
 from screens.adjudicate.chair import Case, Voice
 from screens.annotate.items import Item
 from screens.annotate.words import Way, place_words, value_words
-from screens.describe import one_line
+from screens.describe import one_line, short_id
 
 if TYPE_CHECKING:
     from annotators.adjudication import Count, Dispute
@@ -71,18 +71,18 @@ def dispute_words(way: Way, unit: Unit, number: int, dispute: Dispute, width: in
     moved = rounded(dispute.moves, 3) if dispute.moves is not None else "-"
     answers = settled_words(way, item, done.what) if done is not None else counts_words(way, item, dispute.counts)
     columns = _columns(way.protocol, width)
-    run = one_line(unit.id)[:_ID] if columns[0] == _ID else f"#{number}"
+    run = one_line(short_id(unit.id), _ID) if columns[0] == _ID else f"#{number}"
     names = zip((run, one_line(_called(way, item.field), max(1, columns[1]))), columns, strict=True)
     first = "".join(f"{name:<{size}}  " for name, size in names if size)
     room = width - 2 - len(first) - 8
-    right = min(Content(answers).cell_length, room * 3 // 5)
+    right = min(Content(answers).cell_length, room * 5 // 8)
     left = Content(one_line(way.title(item), 300)).truncate(max(1, room - right - 2), ellipsis=True, pad=True)
     said = Content(answers).truncate(right, ellipsis=True, pad=True).plain
     return Content.assemble((f"{sign} ", style), (first, MUTED), left, "  ", (said, "bold"), (f"{moved:>8}", MUTED))
 
 
-_ID = 13
-"""Characters of an id that tell runs apart: a uuid7's whole millisecond."""
+_ID = 17
+"""Characters of an id that tell runs apart, and of a step in one."""
 
 
 def _columns(protocol: Protocol, width: int) -> tuple[int, int]:
@@ -100,7 +100,7 @@ def queue_heading(way: Way, width: int) -> Content:
 
 def counts_words(way: Way, item: Item, counts: tuple[Count, ...]) -> str:
     """How many said what, the most frequent first."""
-    return ", ".join(f"{one.people} {said_words(way, item, one.value, one.reason)}" for one in counts)
+    return ", ".join(so_many(one.people, said_words(way, item, one.value, one.reason)) for one in counts)
 
 
 def settled_words(way: Way, item: Item, what: Adjudicated) -> str:
@@ -212,6 +212,5 @@ def _value(way: Way, item: Item, value: Any) -> str:
 
 def title_words(study: Study, still: int, done: int, person: str) -> str:
     """The line above: the study, how much is to be settled and is, and who sits here."""
-    return "   ".join(
-        (f"Adjudicate   {one_line(study.title or study.id, 40)}", f"{still:,} to settle", f"{done:,} settled", person)
-    )
+    found = ("Adjudicate", one_line(study.name, 40), f"{still:,} to settle", f"{done:,} settled", person)
+    return "   ".join(filter(None, (*found, one_line(study.title, 60))))

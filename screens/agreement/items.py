@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from textual.content import Content
 
-from screens.describe import one_line
+from screens.describe import one_line, short_id
 from screens.lines import Lines
 from screens.shelves import MUTED, Column, cell
 
@@ -60,7 +60,10 @@ who said it and at which step of the run (`R1@7`). **Enter** replays the run at 
 
     def _widths(self, width: int) -> dict[str, Column]:
         found = {name: column.at(width) for name, column in _COLUMNS.items() if width >= column.least}
-        for name, words in (("item", [one.unit for one in self.rows]), ("about", [one.about for one in self.rows])):
+        for name, words in (
+            ("item", [short_id(one.unit) for one in self.rows]),
+            ("about", [one.about for one in self.rows]),
+        ):
             longest = max((Content(one_line(word)).cell_length for word in words), default=0)
             if name in found:
                 found[name] = found[name]._replace(
@@ -77,7 +80,7 @@ who said it and at which step of the run (`R1@7`). **Enter** replays the run at 
 
     def paint(self, index: int, width: int) -> Content:
         one = self.rows[index]
-        said = {"item": one_line(one.unit), "about": one_line(one.about), "said": said_words(one.said)}
+        said = {"item": one_line(short_id(one.unit)), "about": one_line(one.about), "said": said_words(one.said)}
         parts = [(cell(said[name], column), MUTED if name == "about" else "")
                  for name, column in self._widths(width).items()]  # fmt: skip
         return Content("  ").join(Content.styled(text, style) for text, style in parts)

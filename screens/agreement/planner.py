@@ -24,7 +24,7 @@ class Planner(Vertical):
 
     def compose(self) -> ComposeResult:
         with Horizontal(id="agreement-wish"):
-            yield Static("Interval no wider than:", id="agreement-wish-word", markup=False)
+            yield Static("Interval no wider than", id="agreement-wish-word", markup=False)
             yield Input(placeholder="0.10", id="agreement-width", compact=True)
         yield Static("", id="agreement-planned", markup=False)
 

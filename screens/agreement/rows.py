@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from math import floor
 from typing import Literal, NamedTuple
 
-from lab.agreement import Agreement
+from lab.agreement import Agreement, is_share
 
 Whose = Literal["people", "judges"]
 PEOPLE = "people"
@@ -14,8 +14,6 @@ AGAINST, MINUS, RUNS = " against ", " minus ", "'s runs"
 """What tells in a number's `between` that judges are in it."""
 _OWN_UNIT = ("mae", "mse", "mean absolute", "mean squared", "difference")
 """Words of statistics that are in the field's own unit, and stand on no scale to 1."""
-
-_SHARES = ("percent", "share", "exact", "same ", "within", "centre", "accuracy")
 
 
 class View(NamedTuple):
@@ -79,11 +77,6 @@ def ends_of(agreements: Sequence[Agreement]) -> tuple[float, float]:
 def is_percent(one: Agreement) -> bool:
     """Whether a number is the plain share of answers that are the same, pair by pair."""
     return one.statistic.casefold() == "percent"
-
-
-def is_share(one: Agreement) -> bool:
-    """Whether a number is told as a percentage."""
-    return one.statistic.casefold().startswith(_SHARES)
 
 
 def raters_of(one: Agreement) -> tuple[str, str]:

@@ -11,7 +11,7 @@ from textual.content import Content
 from textual.screen import Screen
 from textual.widget import Widget
 
-from lab.agreement import Agreement, How
+from lab.agreement import Agreement, How, is_share
 from lab.report import Grid
 from lab.settings import Settings
 from lab.study import Study
@@ -152,7 +152,7 @@ class Shown(Screen[None]):
 
     def _people_pairs(self, found: list[Agreement]) -> list[Agreement]:
         """One statistic for each two, below it for all; the share that is the same beside."""
-        named = next((one.statistic for one in found if not rows.is_share(one)), found[0].statistic if found else "")
+        named = next((one.statistic for one in found if not is_share(one)), found[0].statistic if found else "")
         pairs = [one for one in found if one.statistic == named]
         percents = {one.between: one for one in found if rows.is_percent(one)}
         here = self.fields.current
@@ -200,9 +200,7 @@ class Shown(Screen[None]):
             title.say(Content("Agreement"))
         else:
             read = f"   {self._read}" if self._read else ""
-            title.say(
-                Content(f"Agreement   {one_line(study.title or study.id, 60)}   {one_line(study.name, 60)}{read}")
-            )
+            title.say(Content(f"Agreement   {one_line(study.name, 40)}{read}   {one_line(study.title, 60)}"))
         one = self.fields.current
         said = self._nothing() or (words.in_full(one) if one is not None else "")
         if self.has_class("-listing"):
@@ -227,7 +225,7 @@ class Shown(Screen[None]):
             case Pairs() if self.pairs.rows:
                 return "Enter: the items on which these two differ"
             case Confusion() if self.grid.filled:
-                return f"Enter: the items of this cell   {self.grid.says()}"
+                return f"Enter: its items   {self.grid.says()}"
             case Items() if self.items.rows:
                 return "Enter: replay it where it was judged   Esc: back to the numbers"
             case Items():

@@ -31,8 +31,8 @@ _FIELDS: dict[str, Column] = {
     "value": Column("value", 7, 0, right=True),
     "bar": Column("", 0, 0),
     "interval": Column("interval", 14, 66),
-    "words": Column("Landis and Koch", 29, 108),
-    "n": Column("n", 7, 70, right=True),
+    "words": Column("Landis and Koch", 29, 126),
+    "n": Column("n", 7, 90, right=True),
     "traces": Column("runs", 6, 140, right=True),
     "raters": Column("raters", 6, 140, right=True),
     "missing": Column("missing", 8, 140, right=True),
@@ -127,7 +127,7 @@ class Numbers(Lines):
         """What stands in a column."""
         match name:
             case "name":
-                return self._asked(one, index) if width else self._named(one)
+                return self._asked(one, index, width) if width else self._named(one)
             case "statistic":
                 return statistic_words(one)
             case "value":
@@ -148,16 +148,27 @@ class Numbers(Lines):
                 return missing_words(one)
         return ""
 
-    def _asked(self, one: Agreement, index: int) -> str:
-        """A field is named where it begins, and in the first line that is seen."""
-        top = round(self.scroll_offset.y)
-        above = self.rows[index - 1] if index else None
+    def _asked(self, one: Agreement, index: int, width: int) -> str:
+        """A field is named where it begins, and in the first line that is seen.
+
+        Where there is no room for whose answers they are behind it, that stands in the field's second line.
+        """
         named = self._named(one)
-        again = above is not None and index not in (top, self.cursor) and self._named(above) == named
-        return "" if again else named
+        begins, goes_on = not self._alike(index, index - 1), self._alike(index, index + 1)
+        split = one.between != PEOPLE and Content(named).cell_length > width and (goes_on or not begins)
+        if split and not begins and not self._alike(index, index - 2):
+            return f"  {one_line(short(one.between))}"
+        if not begins and index not in (round(self.scroll_offset.y), self.cursor):
+            return ""
+        return name_of(one) if split else named
+
+    def _alike(self, one: int, other: int) -> bool:
+        """Whether two lines are of the same answers to the same question."""
+        there = 0 <= other < len(self.rows)
+        return there and self._named(self.rows[one]) == self._named(self.rows[other])
 
     def _named(self, one: Agreement) -> str:
-        return name_of(one) if one.between == PEOPLE else f"{one_line(short(one.between))} · {name_of(one)}"
+        return name_of(one) if one.between == PEOPLE else f"{name_of(one)} · {one_line(short(one.between))}"
 
 
 class Fields(Numbers):
@@ -199,7 +210,7 @@ two differ.
         super().__init__(id)
         self.percent: dict[str, Agreement] = {}
 
-    def _asked(self, one: Agreement, index: int) -> str:
+    def _asked(self, one: Agreement, index: int, width: int) -> str:
         return self._named(one)
 
     def _named(self, one: Agreement) -> str:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from lab.agreement import Agreement, words
+from lab.agreement import Agreement, is_share, words
 from lab.rounded import rounded
-from screens.agreement.rows import MINUS, is_share
+from screens.agreement.rows import MINUS
 from screens.describe import one_line
 
 _MISSING = {
@@ -79,7 +79,7 @@ def whole(one: Agreement) -> str:
 
 def in_full(one: Agreement) -> str:
     """What a number's line in the table leaves out."""
-    said = undefined_words(one) if one.value is None else f"{figure(one.value, 3)}{_interval(one)}"
+    said = undefined_words(one) if one.value is None else f"{_whole(one, one.value)}{_interval(one)}"
     return f"{said}\n{rests_on(one)}"
 
 
@@ -92,9 +92,14 @@ def _interval(one: Agreement) -> str:
         if one.resamples is not None
         else "resamples of runs",
     }.get(one.interval, "as if each item stood alone")
-    ends = f"{figure(one.low, 3)} to {figure(one.high, 3)}"
+    ends = f"{_whole(one, one.low)} to {_whole(one, one.high)}"
     landis = f", {words(one)}" if has_words(one) else ""
     return f" [{ends}, {rounded(one.level, 0, 100)} %, {how}]{landis}"
+
+
+def _whole(one: Agreement, value: float) -> str:
+    """A value's digits where there is room: three, or of a share the percentage with one."""
+    return f"{rounded(value, 1, 100)} %" if is_share(one) else figure(value, 3)
 
 
 def rests_on(one: Agreement) -> str:
@@ -102,9 +107,10 @@ def rests_on(one: Agreement) -> str:
     why = ", ".join(
         f"{many:,} {_MISSING.get(reason, one_line(reason))}" for reason, many in sorted(one.reasons.items())
     )
-    missing = f"{missing_words(one)} missing{f' ({why})' if why else ''}"
+    missing = f"{missing_words(one)} missing{f' ({why})' if why else ''}" if one.missing or why else "none missing"
+    sheets = f", {count(one.units, 'sheet')}" if one.units not in (one.traces, one.places) else ""
     return (
-        f"{count(one.places, 'item')}, {count(one.units, 'sheet')}, {count(one.traces, 'run')}, "
+        f"{count(one.places, 'item')}{sheets}, {count(one.traces, 'run')}, "
         f"{count(one.raters, 'rater')}, {missing}{', planned beforehand' if one.planned else ''}"
     )
 

@@ -37,6 +37,8 @@ _ONE: dict[str, Column] = {
     "n": Column("n", 14, 74, right=True),
     "beside": Column("beside", 20, 110, share=4),
 }
+_ROOMY = 96
+"""Columns from which on the n of a number says its runs, too."""
 
 
 class Raters(Lines):
@@ -170,6 +172,9 @@ after, **Esc** back to all.
     def columns(self, width: int) -> dict[str, Column]:
         """The columns of a table of that width; what is left goes to the interval."""
         found = {name: column.at(width) for name, column in _ONE.items() if width >= column.least}
+        counts = (n_words(line.number) if width >= _ROOMY else f"{line.number.places:,}" for line in self.rows)
+        if "n" in found:
+            found["n"] = found["n"]._replace(width=max(map(len, counts), default=1))
         rest = width - sum(column.width for column in found.values()) - 2 * (len(found) - 1)
         found["interval"] = found["interval"]._replace(width=max(8, found["interval"].width + rest))
         return found
@@ -184,7 +189,7 @@ after, **Esc** back to all.
         one = line.number
         said = {
             "name": one_line(line.name, 80), "value": value_words(line), "interval": interval_words(line),
-            "n": n_words(one), "beside": one_line(line.beside),
+            "n": n_words(one) if width >= _ROOMY else f"{one.places:,}", "beside": one_line(line.beside),
         }  # fmt: skip
         parts = []
         for name, column in self.columns(width).items():

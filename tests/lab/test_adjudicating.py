@@ -16,6 +16,7 @@ import pytest
 from annotators.gold import read_gold, with_gold
 from annotators.metrics.marks import Marks
 from annotators.protocols import protocol
+from lab.adjudication import so_many
 from lab.cli import main
 from lab.commands.settling import study_marks
 from lab.label import Act
@@ -326,3 +327,9 @@ def test_a_strangers_words_are_plain(call: Call, file: Path) -> None:
     assert "\x1b" not in said
     assert "[bold]so[/bold]" in said
     assert "\x1b" not in call("--unit", "u1", "--target", "open")[1]
+
+
+def test_how_many_say_a_number_is_not_read_as_a_number() -> None:
+    assert [so_many(2, says) for says in ("completed", "35", "-1", "3 of 5")] == [
+        "2 completed", "2 × 35", "2 × -1", "2 × 3 of 5",
+    ]  # fmt: skip

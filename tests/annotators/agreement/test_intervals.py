@@ -9,13 +9,14 @@ import pytest
 from scipy import stats
 
 from annotators.agreement.additive import Additive, value_of
+from annotators.agreement.alike import apart
 from annotators.agreement.coefficients import cohen_kappa, fleiss_kappa, gwet_ac, percent
 from annotators.agreement.intervals import difference, draws, estimate, resampled
 from annotators.agreement.judging import judged
 from annotators.agreement.numbers import icc, mean, mse
 from annotators.agreement.ratings import Ratings
 from lab.agreement import How
-from tests.annotators.agreement.rated import drawn, drawn_numbers, ratings, value
+from tests.annotators.agreement.rated import drawn, drawn_numbers, numbers, ratings, value
 
 BOOTSTRAP = How("bootstrap", resamples=400, seed=11)
 
@@ -290,3 +291,13 @@ def test_a_difference_counts_traces_of_either() -> None:
     assert found.value == pytest.approx(0.75 - 0.5)
     assert found.low is not None
     assert value_of(percent(half)) == 0.75
+
+
+def test_no_interval_reaches_beyond_what_a_number_can_be() -> None:
+    """One run of ten differs, and much: by its spread alone a distance would reach below nothing."""
+    rows = [[50.0 + at, 50.0 + at] for at in range(9)] + [[5.0, 95.0]]
+    far = estimate(apart(numbers(rows)), How())
+    assert (far.value, far.low) == (9.0, 0.0)
+    alike = estimate(icc(numbers(rows), "A,1"), How())
+    assert alike.low is not None
+    assert alike.low >= -1.0

@@ -8,6 +8,7 @@ from lab.agreement import Agreement
 from screens.agreement import rows, words
 from screens.agreement.rows import View
 from screens.agreement.table import Fields, Pairs
+from screens.describe import short_id
 
 
 def number(statistic: str = "Fleiss' kappa", value: float | None = 0.72, **changes: object) -> Agreement:
@@ -16,7 +17,7 @@ def number(statistic: str = "Fleiss' kappa", value: float | None = 0.72, **chang
         "low": 0.61, "high": 0.81, "interval": "jackknife-t", "places": 412, "units": 100, "traces": 98, "raters": 3,
         "missing": 0.021, "reasons": {"cannot_judge": 9, "skipped": 3}, **changes,
     }  # fmt: skip
-    return Agreement("state", statistic, value, **given)  # type: ignore[arg-type]
+    return Agreement(str(given.pop("field", "state")), statistic, value, **given)  # type: ignore[arg-type]
 
 
 UNDEFINED = number("Cohen's kappa", None, low=None, high=None, undefined="one category")
@@ -29,14 +30,14 @@ def line(one: Agreement, width: int, kind: type[Fields] | type[Pairs] = Fields) 
     return table.paint(0, width).plain
 
 
-@pytest.mark.parametrize("width", [60, 76, 116, 196])
+@pytest.mark.parametrize("width", [60, 76, 116, 146, 196])
 def test_a_line_has_value_interval_and_bar_in_every_width(width: int) -> None:
     said = line(number(), width)
     assert len(said) <= width
     for word in ("state", "Fleiss' kappa", "0.72", "●"):
         assert word in said
     assert ("0.61–0.81" in said) is (width >= 76)
-    assert ("substantial to almost perfect" in said) is (width >= 116)
+    assert ("substantial to almost perfect" in said) is (width >= 146)
     assert ("2.1 %" in said) is (width >= 196)
 
 
@@ -74,6 +75,43 @@ def test_a_number_in_full_says_what_it_rests_on() -> None:
     assert "2,000 resamples of 98 runs, seed 7" in words.whole(number(interval="bootstrap", resamples=2000, seed=7))
     assert "no interval: two runs" in words.whole(number(low=None, high=None, no_interval="two runs"))
     assert "undefined: one category" in words.whole(UNDEFINED)
+
+
+def test_sheets_are_told_where_they_are_neither_items_nor_runs() -> None:
+    assert "412 items, 98 runs" in words.whole(number(units=98))
+    assert "none missing" in words.whole(number(missing=0.0, reasons={}))
+
+
+@pytest.mark.parametrize(
+    ("statistic", "share"), [("box iou>=.5", True), ("centre in box", True), ("f1", True), ("difference of mae", False)]
+)
+def test_what_is_a_share_is_one_in_the_table_and_below_it(statistic: str, share: bool) -> None:
+    one = number(statistic, 0.9, low=0.81, high=0.95)
+    assert words.value_words(one) == ("90.0 %" if share else "0.90")
+    assert (": 90.0 % [81.0 % to 95.0 %, 95 %" in words.whole(one)) is share
+
+
+JUDGED = [
+    number(name, field="state", part="flexible, before", between="glass against most people")
+    for name in ("accuracy", "AC1", "f1")
+]  # fmt: skip
+
+
+def test_whose_answers_they_are_stands_in_a_second_line_where_there_is_no_room() -> None:
+    table = Fields("agreement-fields")
+    table.rows = [*JUDGED, number("percent"), *JUDGED[:1]]
+    table.cursor = 3
+    named = [table.said("name", one, at, 24) for at, one in enumerate(table.rows)]
+    assert named == ["state (flexible, before)", "  glass", "", "state", "state (flexible, before) · glass"]
+    assert table.said("name", JUDGED[0], 0, 40) == "state (flexible, before) · glass"
+    assert table.said("name", JUDGED[1], 1, 40) == ""
+
+
+def test_items_are_named_by_as_much_of_an_id_as_tells_them_apart() -> None:
+    one, other = "019a3b7c-0485-70ac-a082-c69506315498", "019a3b7c-0486-70ac-a082-c69506315498"
+    assert short_id(f"{one}@7") == "019a3b7c-0485@7"
+    assert short_id(f"{one}+{other}") == "019a3b7c-0485+019a3b7c-0486"
+    assert short_id("way_home") == "way_home"
 
 
 def test_a_share_is_told_as_a_percentage_rounded_half_up() -> None:
