@@ -69,7 +69,7 @@ def _ways(how: How) -> str:
     share = f"{how.level * 100:g} %"
     if how.interval == "bootstrap":
         return f"{share} intervals from {how.resamples:,} resamples of runs, seed {how.seed}."
-    return f"{share} intervals by leaving out one run after another (jackknife-t)."
+    return f"{share} intervals by leaving out one run after another (jackknife-t, freed of skewness)."
 
 
 def _n(one: Agreement) -> str:

@@ -161,6 +161,14 @@ PROVENANCE: tuple[tuple[str, str], ...] = (
 )  # fmt: skip
 
 
+_INTERVALS = {
+    "jackknife-t": "jackknife-t: each cluster left out in turn; on the log of the distance to the largest value where "
+    "there is one; its skewness taken out (Hall 1992) within bounds",
+    "bootstrap": "bootstrap: clusters drawn anew, BCa (Efron 1987)",
+}
+"""How a report's intervals are made, unless a number says otherwise."""
+
+
 def provenance_rows(report: Report) -> list[tuple[str, str]]:
     """Out of what a report was made: names and values."""
     rows = []
@@ -170,6 +178,8 @@ def provenance_rows(report: Report) -> list[tuple[str, str]]:
             continue
         if field == "level":
             value = f"{figure(value, 0, 100)} %"
+        if field == "interval":
+            value = _INTERVALS[value]
         rows.append((name, ", ".join(value) if isinstance(value, tuple) else str(value)))
     return rows
 

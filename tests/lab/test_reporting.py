@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
@@ -347,6 +348,28 @@ def test_it_is_the_same_to_the_byte_again_and_of_a_copy(hitlab: Hitlab, store: S
 def test_the_program_is_told_by_its_version_and_a_hash_of_its_files() -> None:
     assert re.fullmatch(r"hitlab \d+(\.\d+)+, code [0-9a-f]{16}", program())
     assert re.fullmatch(r"CPython 3\.\d+\.\d+, numpy \S+, \w+ \w+", platform())
+
+
+def test_the_hash_of_the_program_is_of_its_files_and_of_nothing_beside_them(tmp_path: Path) -> None:
+    """As it is installed elsewhere, with what Python and editors leave; then one protocol is changed."""
+    for part in ("annotators", "lab", "store"):
+        leave = shutil.ignore_patterns("__pycache__")
+        shutil.copytree(Path(__file__).parents[2] / part, tmp_path / part, ignore=leave)
+    tell = [sys.executable, "-c", "from lab.program import program; print(program())"]
+    env = {**os.environ, "PYTHONPATH": str(tmp_path)}
+
+    def told() -> str:
+        return subprocess.run(tell, cwd=tmp_path, env=env, capture_output=True, text=True, check=True).stdout.strip()
+
+    first = told()
+    assert list((tmp_path / "lab").rglob("*.pyc")) or os.environ.get("PYTHONDONTWRITEBYTECODE")
+    (tmp_path / "tests").mkdir()
+    (tmp_path / "tests" / "test_more.py").write_text("")
+    (tmp_path / "lab" / "notes.txt").write_text("notes")
+    assert told() == first
+    protocol = tmp_path / "annotators" / "protocols" / "tdg.yaml"
+    protocol.write_bytes(protocol.read_bytes() + b"# more\n")
+    assert told() != first
 
 
 def test_the_hash_of_answers_follows_what_stands_and_not_in_which_order_it_came(tmp_path: Path) -> None:
