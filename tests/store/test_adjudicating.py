@@ -205,6 +205,19 @@ def test_a_clock_that_was_set_back_changes_nothing(
     assert store.settled(plan)["u1", OPEN].what.value == "completed"
 
 
+def test_the_clock_of_another_study_changes_nothing(
+    store: Store, plan: Study, u1: Unit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = frozen(store, [u1], raters=("R1", "R2", "R3"), id="other")
+    for by in (R1, R2, R3):
+        said(store, other, u1, by, "completed")
+    handed(store, other, u1, R1, R2, R3)
+    monkeypatch.setattr(adjudicating, "now", lambda: "2099-01-01T00:00:00.000000+00:00")
+    store.settle(other, u1, what(), D1)
+    monkeypatch.undo()
+    assert store.settle(plan, u1, what(), D1).at < "2099"
+
+
 def test_who_withdrew_settles_nothing(store: Store, plan: Study, u1: Unit) -> None:
     from store.withdrawing import withdraw
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from lab.errors import LabError
 from lab.label import Act
 from lab.labels import Spot
-from lab.records import Blob, Imported, numbered
+from lab.records import Blob, Imported, Verdict, numbered
 from lab.stamp import now, uuid7
 from lab.study import Assignment, Study
 from lab.task import Actor, Task
@@ -196,6 +196,19 @@ def test_a_run_that_went_otherwise_is_refused(tmp_path: Path) -> None:
         store.import_run(ran("r", 2, ended=True))
     with pytest.raises(LabError, match="run r: went otherwise"):
         merged(tmp_path, a, tmp_path / "C.db")
+
+
+def test_how_a_run_was_judged_comes_with_it_once_and_otherwise_is_refused(tmp_path: Path) -> None:
+    bare, judged, other = (tmp_path / f"{name}.db" for name in ("bare", "judged", "other"))
+    yes, no = Verdict("judge", True, "it is there"), Verdict("judge", False)
+    for path, verdicts in ((bare, []), (judged, [yes]), (other, [no])):
+        with Store.open(path) as store:
+            store.import_run(ran("r", 1, ended=True)._replace(verdicts=verdicts))
+    for order in ([bare, judged], [judged, bare], [judged, judged]):
+        whole = merged(tmp_path, *order)[0]
+        assert content(whole)["verdict"] == content(judged)["verdict"] != []
+    with pytest.raises(LabError, match=r"run r: was judged otherwise in .*judged.db"):
+        merge_into(judged, [other])
 
 
 def test_pictures_come_with_their_runs_and_later_where_they_were_left_out(tmp_path: Path) -> None:

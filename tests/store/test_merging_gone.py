@@ -167,6 +167,20 @@ def test_a_run_that_was_redacted_in_one_is_covered_in_the_whole(
     assert merge_into(whole, redacted).came == {}
 
 
+def test_a_design_drawn_up_in_the_copy_that_was_redacted_is_not_lost(tmp_path: Path) -> None:
+    a, b = tmp_path / "A.db", tmp_path / "B.db"
+    with Store.open(a) as store:
+        store.import_run(demonstration())
+        store.pack(b)
+    with Store.open(b) as store:
+        draft = Design(units=(InformationUnit("to", "To whom", MAIL),))
+        store.append_revision(first_draft(subject_of(Task("demo-1", "general", "", "Write")), BY, draft))
+        redact(store, DEMO, BY, boxes={}, words=[MAIL])
+    assert merge_into(a, [b]).came["designs"] == 1
+    assert MAIL.encode() not in held(a)
+    assert content(a) == content(b)
+
+
 @pytest.mark.parametrize("here", [0, 1])
 def test_it_is_covered_here_and_does_not_come_back(redacted: tuple[Path, Path], here: int) -> None:
     done: Merged = merge_into(redacted[here], [redacted[1 - here]])

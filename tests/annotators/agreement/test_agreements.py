@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from annotators.agreement.agreements import agreements, by_pairs, confusion, disagreeing, runs_wanted
 from annotators.agreement.fields import numbers_of, ratings_of
@@ -396,6 +398,16 @@ def test_the_width_wished_for_is_the_width_that_there_is() -> None:
     assert runs_wanted(one, 0.90 - 0.71) == 57
     error = Agreement("much", "mae", 3.0, low=2.0, high=4.0, interval="jackknife-t", traces=10)
     assert runs_wanted(error, 1.0) == 40
+
+
+def test_the_plan_is_made_on_the_scale_on_which_the_interval_was_made() -> None:
+    one = Agreement("state", "ac1", 0.61, low=0.5, high=0.7, interval="jackknife-t", traces=1000)
+    half, middle = (math.log(0.5) - math.log(0.3)) / 2, math.sqrt(0.5 * 0.3)
+    assert runs_wanted(one, 0.1) == math.ceil(1000 * (half / math.asinh(0.1 / (2 * middle))) ** 2)
+    assert runs_wanted(replace(one, high=1.0), 0.1) == 1000 * 5**2
+    below = replace(one, value=-0.2, low=-0.4, high=0.0)
+    half, middle = math.log(1.4) / 2, math.sqrt(1.4)
+    assert runs_wanted(below, 0.2) == math.ceil(1000 * (half / math.asinh(0.2 / (2 * middle))) ** 2)
 
 
 def test_without_an_interval_nothing_is_planned() -> None:

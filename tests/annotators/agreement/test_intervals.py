@@ -104,6 +104,21 @@ def test_a_higher_level_is_wider_and_nothing_leaves_its_bounds() -> None:
     assert wide.low == 0.0
 
 
+def test_bca_corrects_for_bias_and_for_the_third_power_of_what_each_trace_adds() -> None:
+    values = np.random.default_rng(2).exponential(1, 12) ** 2
+    one = mean(values, np.arange(12, dtype=np.int32), 12, "score", None)
+    found, drawn_means, normal = estimate(one, BOOTSTRAP), resampled(one, one.sums, BOOTSTRAP), stats.norm
+    bias = normal.ppf((np.mean(drawn_means < values.mean()) + np.mean(drawn_means <= values.mean())) / 2)
+    apart = np.array([values.mean() - np.delete(values, at).mean() for at in range(12)])
+    apart -= apart.mean()
+    skew = (apart**3).sum() / (6 * (apart**2).sum() ** 1.5)
+    z = bias + normal.ppf([0.025, 0.975])
+    assert abs(skew) > 0.05
+    assert [found.low, found.high] == pytest.approx(
+        np.quantile(drawn_means, normal.cdf(bias + z / (1 - skew * z))).tolist(), rel=1e-9
+    )
+
+
 @pytest.mark.parametrize("how", [How(), BOOTSTRAP])
 def test_the_same_answers_and_seed_make_the_same_bits(how: How) -> None:
     some = drawn(8, 60, 3, 3, 12)

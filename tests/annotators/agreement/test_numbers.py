@@ -217,3 +217,10 @@ def test_ranks_are_the_same_from_pairs_and_from_traces(monkeypatch: pytest.Monke
     rows = np.repeat(np.arange(60), weights[0].astype(int)[some.trace])
     expected = value(spearman(some._replace(values=some.values[rows], trace=some.trace[rows])))
     assert whole.of(weights[0] @ whole.sums) == pytest.approx(expected, abs=1e-12)
+
+
+def test_the_interval_of_icc_a1_is_the_published_one_of_four_judges_and_six_targets() -> None:
+    """Shrout and Fleiss (1979), Table 2; by McGraw and Wong's F, as SPSS prints it for these ratings."""
+    rows = [[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7]]
+    found = icc_a1_interval(numbers(rows))
+    assert found == pytest.approx((0.0188, 0.7611), abs=5e-5)
