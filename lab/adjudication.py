@@ -175,4 +175,4 @@ def _unsaid(words: str, code: str, said: Collection[str], instead: str) -> str:
 
 def so_many(people: int, says: str) -> str:
     """How many say something: `2 completed`, and `2 × 35` where that would read as two numbers."""
-    return f"{people} × {says}" if says[:1].isdigit() or says[:1] in "-+." else f"{people} {says}"
+    return f"{people} × {says}" if any(map(str.isdigit, says)) else f"{people} {says}"

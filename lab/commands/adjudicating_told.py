@@ -206,7 +206,7 @@ def tell_queue(found: QueueTold) -> None:
             say(f"and {len(found.open) - _SHOWN:,} more (--json)")
     majority = sum(one.majority is not None for one in found.open)
     said = f"{len(found.open):,} to settle, {majority:,} of them with a majority; {len(found.settled):,} settled"
-    say(said if found.open or found.settled else "there is nothing on which people differ")
+    say(said if found.open or found.settled else "nothing to settle: people differ on nothing that is handed in")
     if found.waiting:
         runs = "1 more waits" if found.waiting == 1 else f"{found.waiting:,} more wait"
         say(f"{runs} until all its raters have handed it in" if found.waiting == 1 else f"{runs} until all have")

@@ -11,6 +11,7 @@ from lab.reporting.svg import INKS, svg
 from lab.reporting.words import (
     CAME_ABOUT,
     CAME_ABOUT_COLUMNS,
+    NO_NUMBERS,
     came_about_rows,
     interval_of,
     provenance_rows,
@@ -97,7 +98,7 @@ def _lines(report: Report) -> Iterator[str]:
         yield from _section(at, section)
     rows = came_about_rows(report)
     yield f'<section id="part-{len(named) - 1}" class="small"><h2>{CAME_ABOUT}</h2>'
-    yield from _rows(CAME_ABOUT_COLUMNS, rows)
+    yield from _rows(CAME_ABOUT_COLUMNS, rows) if rows else (f"<p>{NO_NUMBERS}</p>",)
     yield "</section>"
     yield f'<section id="part-{len(named)}" class="provenance"><h2>Provenance</h2>'
     yield from _rows((), provenance_rows(report))

@@ -11,6 +11,7 @@ from lab.reporting.layout import clean, of_numbers
 from lab.reporting.words import (
     CAME_ABOUT,
     CAME_ABOUT_COLUMNS,
+    NO_NUMBERS,
     came_about_rows,
     cell_of,
     provenance_rows,
@@ -50,7 +51,8 @@ def _lines(report: Report) -> Iterator[str]:
         for picture in section.pictures:
             yield from _picture(picture)
     yield from ("", f"## {CAME_ABOUT}", "")
-    yield from _rows(CAME_ABOUT_COLUMNS, came_about_rows(report))
+    rows = came_about_rows(report)
+    yield from _rows(CAME_ABOUT_COLUMNS, rows) if rows else (NO_NUMBERS,)
     yield from ("", "## Provenance", "")
     yield from _rows(("", ""), provenance_rows(report))
 

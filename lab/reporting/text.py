@@ -9,6 +9,7 @@ from lab.reporting.drawn import drawn
 from lab.reporting.layout import clean, folded, table_lines
 from lab.reporting.words import (
     CAME_ABOUT,
+    NO_NUMBERS,
     Told,
     interval_in_full,
     missing_of,
@@ -32,7 +33,9 @@ def _lines(report: Report, width: int) -> Iterator[str]:
         yield from section_lines(section, width)
     yield ""
     yield from _titled(CAME_ABOUT, "─", width)
-    for number, one in enumerate(told(report), 1):
+    numbers = list(told(report))
+    yield from () if numbers else folded(NO_NUMBERS, width)
+    for number, one in enumerate(numbers, 1):
         yield from _came_about(number, one, width)
     yield ""
     yield from _titled("Provenance", "─", width)

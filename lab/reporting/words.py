@@ -185,6 +185,7 @@ def provenance_rows(report: Report) -> list[tuple[str, str]]:
 
 
 CAME_ABOUT = "How each number came about"
+NO_NUMBERS = "There is no number in this report yet."
 CAME_ABOUT_COLUMNS = ("", "Number", "Value", "Interval", "Out of", "Missing", "Stands in")
 
 

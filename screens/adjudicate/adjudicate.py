@@ -141,7 +141,7 @@ class AdjudicateScreen(Watching):
         if waiting:
             waits = "1 run waits" if waiting == 1 else f"{waiting:,} runs wait"
             return f"Nothing is to be settled yet: {waits} until all raters have handed it in. F6 shows the agreement."
-        return "There is nothing on which people differ. F6 shows how far they agree; Esc leads to Home."
+        return "People differ on nothing that is handed in. F6 shows how far they agree; Esc leads to Home."
 
     @on(Failed)
     def _failed(self, message: Failed) -> None:

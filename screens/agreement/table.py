@@ -155,7 +155,7 @@ class Numbers(Lines):
         """
         named = self._named(one)
         begins, goes_on = not self._alike(index, index - 1), self._alike(index, index + 1)
-        split = one.between != PEOPLE and Content(named).cell_length > width and (goes_on or not begins)
+        split = one.between != PEOPLE and self._needed["name"] > width and (goes_on or not begins)
         if split and not begins and not self._alike(index, index - 2):
             return f"  {one_line(short(one.between))}"
         if not begins and index not in (round(self.scroll_offset.y), self.cursor):

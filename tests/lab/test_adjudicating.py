@@ -272,6 +272,13 @@ def test_what_does_not_go_gets_a_sentence(call: Call, file: Path, args: list[str
     assert standing(file) == {}
 
 
+def test_where_nothing_is_handed_in_nothing_is_said_of_how_people_agree(file: Path, call: Call) -> None:
+    with Store.open(file) as store:
+        frozen(store, [Unit("v1", ("a1",), targets=TARGETS)], TDG, raters=CODES, id="later")
+    code, said = call("--list", study="later")
+    assert (code, said.splitlines()[-1]) == (0, "nothing to settle: people differ on nothing that is handed in")
+
+
 def test_who_still_rates_sees_nothing_of_the_others(file: Path, call: Call) -> None:
     with Store.open(file) as store:
         frozen(store, [Unit("v1", ("a1",), targets=TARGETS)], TDG, raters=CODES, id="later")
@@ -330,6 +337,6 @@ def test_a_strangers_words_are_plain(call: Call, file: Path) -> None:
 
 
 def test_how_many_say_a_number_is_not_read_as_a_number() -> None:
-    assert [so_many(2, says) for says in ("completed", "35", "-1", "3 of 5")] == [
-        "2 completed", "2 × 35", "2 × -1", "2 × 3 of 5",
+    assert [so_many(2, says) for says in ("completed", "35", "-1", "step 5")] == [
+        "2 completed", "2 × 35", "2 × -1", "2 × step 5",
     ]  # fmt: skip

@@ -55,6 +55,14 @@ def test_a_table_has_its_intervals_beside_values_or_below_them_or_goes_on_below(
     assert all(cell_len(line) <= 36 for line in parted)
 
 
+def test_a_report_without_numbers_says_so_in_every_form() -> None:
+    bare = replace(REPORT, sections=(Section("Answers", ("Nobody has handed anything in yet.",)),))
+    for form in (as_text(bare, 60), as_markdown(bare), as_html(bare)):
+        assert "There is no number in this report yet." in form
+        assert "Out of" not in form
+    assert "no number in this report" not in as_text(REPORT, 200)
+
+
 def test_a_table_too_narrow_for_two_columns_is_a_block_a_row() -> None:
     lines = table_lines(("Items", "Accuracy"), [("Fixed", number(0.875))], 16)
     assert lines == ["Fixed", "    Accuracy:", "    0.88 [0.75,", "    0.94]"]
@@ -152,7 +160,7 @@ def lines_cell(lines: list[str]) -> str:
 def test_no_sentence_becomes_a_list_a_heading_a_rule_or_code(says: str) -> None:
     page = Tags(rendered(Report("T", REPORT.provenance, (Section("S", ("Before.", says)),))))
     body = [tag for tag, _ in page.tags if tag not in ("h1", "h2", "table", "thead", "tbody", "tr", "th", "td")]
-    assert body == ["p", "p"]
+    assert body == ["p", "p", "p"]  # the third says that there is no number
 
 
 # -- HTML ------------------------------------------------------------------------------------------------------

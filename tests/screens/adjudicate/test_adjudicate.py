@@ -341,9 +341,11 @@ async def test_a_study_on_which_all_agree_and_one_without_answers(store: Store, 
     empty = frozen(store, [Unit("e1", (WHOLE,), targets=TARGETS)], TDG, raters=("R7", "R8"), id="empty")
     app = settling(store, agreed)
     async with app.run_test(size=(80, 24)) as pilot:
-        await until(pilot, lambda: "There is nothing on which people differ" in painted(app))
+        await until(pilot, lambda: "People differ on nothing that is handed in" in painted(app))
         app.open_numbers(empty, "adjudicate")
-        await until(pilot, lambda: "nothing on which people differ" in painted(app) and room(app).chair is not None)
+        await until(
+            pilot, lambda: "differ on nothing that is handed in" in painted(app) and room(app).chair is not None
+        )
         await press(pilot, "enter", "1", "n")
         assert room(app).shown == "queue"
 
