@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 import msgspec
@@ -17,8 +18,8 @@ from lab.wire import decode, storable
 from store.studies import key_of
 from store.times import milliseconds
 
-_BATCH = 50_000
-"""Labels that are objects at a time."""
+_BATCH = 5_000
+"""Labels that are objects at a time: as many as a processor's cache holds, and as nobody waits for."""
 _SOME = "SELECT n, body FROM label WHERE study = ? AND version = ?"
 _MOST = "SELECT n, body FROM label WHERE +study = ? AND +version = ?"
 """The same without an index: where most of a file's labels are wanted, going through all of them is faster."""
@@ -66,6 +67,11 @@ class _Said(msgspec.Struct, frozen=True, gc=False):
     supersedes: str | None = None
     also: tuple[str, ...] = ()
     v: int = VERSION
+
+
+_UNIT, _TARGET, _FIELD, _RATER, _RUN, _VALUE, _OF = map(
+    attrgetter, ("unit", "target", "field", "rater", "run", "value", "v")
+)
 
 
 class _Left(msgspec.Struct, frozen=True):
@@ -161,17 +167,21 @@ class _Reading:
         shown = milliseconds([one.shown_at or "" for one in said])
         idle = np.array([one.idle_ms for one in said], dtype=np.float64)
         nan = float("nan")
+
+        def ints(numbers: Iterable[int]) -> Ints:
+            return np.fromiter(numbers, dtype=np.int32, count=len(said))
+
         rows = Rows(
             np.array([n for n, _ in batch], dtype=np.int64),
-            _ints([self.units[one.unit] for one in said]),
-            _ints([self.targets[one.target] for one in said]),
-            _ints([self.fields[one.field] for one in said]),
-            _ints([self.raters[bytes(one.rater)] for one in said]),
-            _ints([one.run for one in said]),
-            _ints([self.values[bytes(one.value)] for one in said]),
-            _ints([-1 if one.reason_missing is None else self.reasons[one.reason_missing] for one in said]),
-            _ints([-1 if one.evidence is None else _step(one.evidence) for one in said]),
-            _ints([-1 if not one.cites else self.cites[one.cites] for one in said]),
+            ints(map(self.units.__getitem__, map(_UNIT, said))),
+            ints(map(self.targets.__getitem__, map(_TARGET, said))),
+            ints(map(self.fields.__getitem__, map(_FIELD, said))),
+            ints(map(self.raters.__getitem__, map(bytes, map(_RATER, said)))),
+            ints(map(_RUN, said)),
+            ints(map(self.values.__getitem__, map(bytes, map(_VALUE, said)))),
+            ints(-1 if one.reason_missing is None else self.reasons[one.reason_missing] for one in said),
+            ints(-1 if one.evidence is None else _step(one.evidence) for one in said),
+            ints(-1 if not one.cites else self.cites[one.cites] for one in said),
             np.nan_to_num(at, nan=0.0).astype(np.int64),
             np.maximum((at - shown - idle) / 1000, 0.0),
             np.array([nan if one.confidence is None else one.confidence for one in said], dtype=np.float64),
@@ -189,7 +199,7 @@ class _Reading:
             found = list(map(self._decode, bodies))
         except msgspec.DecodeError:
             return [decode(body, _Said, "a label in the file", newest=VERSION) for body in bodies]
-        if any(one.v > VERSION for one in found):
+        if max(map(_OF, found), default=VERSION) > VERSION:
             return [decode(body, _Said, "a label in the file", newest=VERSION) for body in bodies]
         return found
 
