@@ -19,6 +19,8 @@ _TOLD_OTHERWISE: Mapping[str, Callable[[Agreement], bool]] = {
     "intra-rater": lambda one: AGAIN in (one.between, one.part),
     "wilson": lambda one: one.interval == "wilson",
     "paired bootstrap": lambda one: one.interval == "bootstrap" and (MINUS in one.between or "diff" in one.statistic),
+    "share in band": lambda one: one.statistic.startswith("within "),
+    "spearman": lambda one: "spearman" in one.statistic.lower(),
     "side bias": lambda one: one.statistic == "share of left",
     "similarity": lambda one: one.statistic.startswith(("Sim", "Levenshtein")),
     "causes": lambda one: one.field == "cause",
@@ -60,7 +62,7 @@ def _is(name: str, one: Agreement) -> bool:
     otherwise = _TOLD_OTHERWISE.get(name)
     if otherwise is not None:
         return otherwise(one)
-    return one.statistic.lower().partition(" of ")[0].strip() == name
+    return one.statistic.partition(" of ")[0].strip().lower() == name.lower()
 
 
 def _any_majority(studied: Studied) -> bool:

@@ -11,8 +11,10 @@ from statsmodels.stats.inter_rater import fleiss_kappa
 
 from annotators.agreement.agreements import agreements
 from annotators.report.calibrating import sections
+from annotators.report.planned import with_planned
 from annotators.report.reported import reported
-from lab.report import Grid, Section
+from lab.agreement import Agreement
+from lab.report import Grid, Number, Section, Table
 from lab.reporting.text import as_text
 from lab.study import Gold, Target, Unit
 from store.store import Store
@@ -138,6 +140,28 @@ def test_what_was_planned_and_is_not_there_is_told_with_why(store: Store) -> Non
 
 def test_what_was_planned_and_is_there_is_told_no_more(store: Store) -> None:
     assert planned(store, "percent", "fleiss kappa", "ac1", "majority", "consistency", "f1", judge=2) == ""
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("share in band", {"statistic": "within 0.05"}), ("spearman", {"statistic": "mean Spearman within episodes"}),
+        ("side bias", {"statistic": "share of left"}), ("wilson", {"statistic": "share", "interval": "wilson"}),
+        ("intra-rater", {"statistic": "mae", "between": "the same person again"}),
+        ("paired bootstrap", {"statistic": "difference of mae", "interval": "bootstrap"}),
+        ("similarity", {"statistic": "Sim1"}), ("edit rate", {"statistic": "edit rate"}),
+        ("precision", {"statistic": "precision of success"}), ("icc(A,1)", {"statistic": "icc(A,1)"}),
+        ("consistency", {"statistic": "percent", "between": "judge's runs"}),
+    ],
+)  # fmt: skip
+def test_a_planned_name_is_found_under_what_its_numbers_are_called(
+    store: Store, name: str, told: dict[str, str]
+) -> None:
+    made = piloted(store, statistics=(name,)).studied()
+    for statistic, lacking in ((told, 0), ({"statistic": "other"}, 1)):
+        number = Number(Agreement("state", value=0.5, **statistic))  # type: ignore[arg-type]
+        section = Section("One", tables=(Table("t", "T", ("", "x"), (("row", number),)),))
+        assert len(with_planned(made, [section])[0].says) == lacking
 
 
 def test_a_planned_number_that_is_undefined_says_why(store: Store) -> None:
