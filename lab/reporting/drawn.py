@@ -84,14 +84,14 @@ class Canvas:
 
     def lines(self, across: str, up: str, width: int) -> list[str]:
         """The field with its axes and their names."""
-        low, high = _edge(self.up[0]), _edge(self.up[1])
-        margin = max(len(low), len(high))
+        least, most = edge(self.up[0]), edge(self.up[1])
+        margin = max(len(least), len(most))
         out = folded(up, width)
         for at, row in enumerate(self.rows):
-            edge = high if at == 0 else low if at == self.high - 1 else ""
-            out.append(f"{padded(edge, margin, right=True)} │{''.join(row)}".rstrip())
+            told = most if at == 0 else least if at == self.high - 1 else ""
+            out.append(f"{padded(told, margin, right=True)} │{''.join(row)}".rstrip())
         out.append(f"{' ' * margin} └{'─' * self.wide}")
-        first, last = _edge(self.across[0]), _edge(self.across[1])
+        first, last = edge(self.across[0]), edge(self.across[1])
         out.append(f"{' ' * margin}  {first}{padded(last, self.wide - len(first), right=True)}")
         return [*out, *(padded(line, margin + 2 + self.wide, right=True) for line in folded(across, self.wide))]
 
@@ -106,7 +106,8 @@ def _on(value: float, least: float, most: float, cells: int) -> int:
     return min(cells - 1, max(0, int(share * (cells - 1) + 0.5)))
 
 
-def _edge(value: float) -> str:
+def edge(value: float) -> str:
+    """A tick's number."""
     return figure(value, 0) if float(value).is_integer() else figure(value, 2)
 
 

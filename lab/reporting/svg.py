@@ -10,7 +10,7 @@ from rich.cells import cell_len, set_cell_size
 
 from lab.agreement import Agreement
 from lab.report import Bars, Grid, Lines, Picture, Point, Scatter
-from lab.reporting.drawn import in_order, many, spread
+from lab.reporting.drawn import edge, in_order, many, spread
 from lab.reporting.layout import clean
 from lab.reporting.words import figure
 
@@ -135,11 +135,6 @@ class Plane:
 
 def _share(value: float, least: float, most: float) -> float:
     return min(1.0, max(0.0, (value - least) / (most - least)))
-
-
-def edge(value: float) -> str:
-    """A tick's number."""
-    return figure(value, 0) if float(value).is_integer() else figure(value, 2)
 
 
 # -- pictures --------------------------------------------------------------------------------------------------
