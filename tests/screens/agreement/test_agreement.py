@@ -172,7 +172,9 @@ async def test_judges_stand_against_most_people_with_their_grid_and_items(store:
         await until(pilot, lambda: it.grid.grid is not None and it.grid.grid.down_is == "truth")
         assert {one.between for one in it.fields.rows if one.field == "state"} == {"glass against most people"}
         assert [one.between for one in it.pairs.rows] == ["glass against most people"]
-        assert "state (before) · glass" in painted(app)
+        lines = painted(app).splitlines()
+        named = next(at for at, line in enumerate(lines) if "state (before)" in line)
+        assert "glass" in lines[named] + lines[named + 1]
         await pilot.press("enter")
         await until(pilot, lambda: [(one.unit, one.target) for one in it.items.rows] == [("u1", "pay")])
         await pilot.press("escape", "p")
