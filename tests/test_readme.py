@@ -15,9 +15,7 @@ from simulators.scripted import load_script
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```(\w*)\n(.*?)^```", README, re.MULTILINE | re.DOTALL)
-COMMANDS = sorted(
-    {re.split("[#|>]", line)[0].strip() for _, body in BLOCKS for line in body.splitlines()}
-)
+COMMANDS = sorted({re.split("[#|>]", line)[0].strip() for _, body in BLOCKS for line in body.splitlines()})
 YAML = [body for language, body in BLOCKS if language == "yaml"]
 
 

@@ -81,7 +81,10 @@ def test_a_file_of_a_newer_schema_is_refused(here: Path, good: Path) -> None:
         ("UPDATE label SET body = x'7b7d'", "no text"),
         ("UPDATE label SET body = 7", "Expected `object`"),
         ('UPDATE label SET body = replace(body, \'"version":1\', \'"version":"one"\')', "field version"),
-        ("UPDATE label SET body = replace(body, '\"version\":1', '\"version\":99999999999999999999999')", "is of study trial v9"),
+        (
+            "UPDATE label SET body = replace(body, '\"version\":1', '\"version\":99999999999999999999999')",
+            "is of study trial v9",
+        ),
         ("UPDATE label SET body = replace(body, '{', '{\"v\":99,')", "newer hitlab"),
         ("UPDATE label SET body = replace(body, '\"unit\"', '\"nuit\"')", "none of that name"),
         ("UPDATE unit SET position = 'first' WHERE id = 'u1'", "unit|damaged|TEXT"),
