@@ -9,9 +9,14 @@ import numpy as np
 import numpy.typing as npt
 
 from annotators.agreement.ratings import Floats
+from lab.agreement import IntervalBy
 
 NOTHING = 1e-12
 """A difference of shares below this is none: sums of thirds never come out even."""
+
+
+FIRST_OF_SECOND = np.array([1.0, 0.0]), np.array([0.0, 1.0])
+"""The weights of a share whose sums are how many are so, and of how many."""
 
 
 class Additive(NamedTuple):
@@ -20,6 +25,7 @@ class Additive(NamedTuple):
     `why` says of the sums of all why there is no value. `most` is the largest value it can have where it is bounded
     above (1 for every kappa, alpha and share): intervals are made on the log of its distance from there, in its own
     unit where it has no such bound. `least` is the smallest: no interval reaches below it. `places` count in it.
+    `share` are weights (p and p) of the sums where it is one count of another: how many are so, of how many.
     """
 
     name: str
@@ -29,12 +35,14 @@ class Additive(NamedTuple):
     most: float | None = 1.0
     least: float | None = None
     places: int = 0
+    share: tuple[Floats, Floats] | None = None
 
 
 class Estimate(NamedTuple):
     """A value with its interval, or why there is none; the words are a reader's.
 
-    `standard_error` is the jackknife's of the value itself (not of its log), over traces.
+    `standard_error` is the jackknife's of the value itself (not of its log), over traces. `interval` is how it
+    came about where that is not as was asked for.
     """
 
     value: float | None
@@ -43,6 +51,7 @@ class Estimate(NamedTuple):
     high: float | None = None
     no_interval: str = ""
     standard_error: float | None = None
+    interval: IntervalBy = ""
 
 
 def over_traces(columns: Floats, trace: npt.NDArray[np.int32], traces: int) -> Floats:

@@ -12,7 +12,7 @@ from itertools import combinations
 
 import numpy as np
 
-from annotators.agreement.additive import NOTHING, Additive, ratio, undefined
+from annotators.agreement.additive import FIRST_OF_SECOND, NOTHING, Additive, ratio, undefined
 from annotators.agreement.alpha import krippendorff_alpha
 from annotators.agreement.counts import (
     NO_PAIR,
@@ -61,8 +61,9 @@ def _share(name: str, ratings: Ratings, agreed: Floats) -> Additive:
     sums = summed(ratings, np.column_stack((agreed * rated, rated)))
     why = too_few(ratings)
     return Additive(
-        name, sums, lambda sums: ratio(sums[..., 0], sums[..., 1]), lambda sums: why, least=0.0, places=int(rated.sum())
-    )
+        name, sums, lambda sums: ratio(sums[..., 0], sums[..., 1]), lambda sums: why, least=0.0,
+        places=int(rated.sum()), share=FIRST_OF_SECOND,
+    )  # fmt: skip
 
 
 def _corrected(observed: Floats, expected: Floats) -> Floats:

@@ -33,13 +33,20 @@ _CELLS = 8_000_000
 
 
 def estimate(one: Additive, how: How) -> Estimate:
-    """A coefficient with its interval over traces; undefined values and intervals say why."""
+    """A coefficient with its interval over traces; undefined values and intervals say why.
+
+    The interval of a share is Wilson's where no trace has more than one of what is counted: each stands for itself, and
+    of few that are nearly all the same the jackknife's reaches much too far.
+    """
     value = value_of(one)
     if value is None:
         return Estimate(None, one.why(one.sums.sum(axis=0)))
     sums = _there(one.sums)
     without = _without(one.of, sums)
     error = _spread(without)
+    if how.interval == "jackknife-t" and (counted := _alone(one, sums)) is not None:
+        low, high = wilson(*counted, how.level)
+        return Estimate(value, "", low, high, "", error, "wilson")
     why = _none(value, one.most, len(sums), without, how)
     if why:
         return Estimate(value, no_interval=why, standard_error=error)
@@ -50,6 +57,16 @@ def estimate(one: Additive, how: How) -> Estimate:
     if why:
         return Estimate(value, no_interval=why, standard_error=error)
     return Estimate(value, "", _inside(low, one), _inside(high, one), "", error)
+
+
+def _alone(one: Additive, sums: Floats) -> tuple[int, int] | None:
+    """How many are so, of how many, where these are counts of which no trace has more than one; else None."""
+    if one.share is None:
+        return None
+    so, of = (np.asarray(sums @ weights) for weights in one.share)
+    if len(sums) < LEAST_TRACES or not (np.isin(so, (0.0, 1.0)).all() and np.isin(of, (0.0, 1.0)).all()):
+        return None
+    return int(so.sum()), int(of.sum())
 
 
 def _there(sums: Floats) -> Floats:

@@ -44,7 +44,8 @@ def judged(ratings: Ratings, what: Judged, positive: str) -> Additive:
     def of(sums: Floats) -> Floats:
         return ratio(np.asarray(sums @ up), np.asarray(sums @ down))
 
-    return Additive(what, sums, of, lambda sums: never, least=0.0, places=len(truth))
+    counts = (up, down) if what != "f1" else None
+    return Additive(what, sums, of, lambda sums: never, least=0.0, places=len(truth), share=counts)
 
 
 Box = tuple[float, float, float, float]

@@ -82,10 +82,11 @@ class Maker:
     def _told(self, name: str, found: Estimate) -> Agreement:
         how, n = self.studied.how, self.n
         interval = found.low is not None
-        drawn = interval and how.interval == "bootstrap"
+        made = found.interval or how.interval
+        drawn = interval and made == "bootstrap"
         return Agreement(
             self.field, name, found.value, found.undefined, self.part, self.between, found.low, found.high,
-            found.no_interval, how.interval if interval else "", how.level, how.resamples if drawn else None,
+            found.no_interval, made if interval else "", how.level, how.resamples if drawn else None,
             how.seed if drawn else None, n.places, n.units, n.traces, n.raters, n.missing, dict(n.reasons),
             found.standard_error, planned=planned(self.studied, name, self.between),
         )  # fmt: skip

@@ -10,7 +10,7 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
-from annotators.agreement.additive import NOTHING, Additive, over_traces, ratio, undefined
+from annotators.agreement.additive import FIRST_OF_SECOND, NOTHING, Additive, over_traces, ratio, undefined
 from annotators.agreement.alpha import alpha_numbers
 from annotators.agreement.counts import NO_ANSWERS
 from annotators.agreement.icc import Icc, icc, icc_a1_interval
@@ -108,5 +108,6 @@ def _mean(
 ) -> Additive:
     sums = over_traces(np.column_stack((values, np.ones(len(values)))), trace, traces)
     return Additive(
-        name, sums, lambda sums: ratio(sums[..., 0], sums[..., 1]), lambda sums: NO_ANSWERS, most, least, len(values)
-    )
+        name, sums, lambda sums: ratio(sums[..., 0], sums[..., 1]), lambda sums: NO_ANSWERS, most, least, len(values),
+        FIRST_OF_SECOND if most == 1 else None,
+    )  # fmt: skip

@@ -69,7 +69,8 @@ def _ways(how: How) -> str:
     share = f"{how.level * 100:g} %"
     if how.interval == "bootstrap":
         return f"{share} intervals from {how.resamples:,} resamples of runs, seed {how.seed}."
-    return f"{share} intervals by leaving out one run after another (jackknife-t, freed of skewness)."
+    runs = f"{share} intervals by leaving out one run after another (jackknife-t, freed of skewness)."
+    return f"{runs} Of a share of one item a run: Wilson's."
 
 
 def _n(one: Agreement) -> str:

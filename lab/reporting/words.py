@@ -163,7 +163,7 @@ PROVENANCE: tuple[tuple[str, str], ...] = (
 
 _INTERVALS = {
     "jackknife-t": "jackknife-t: each cluster left out in turn; on the log of the distance to the largest value where "
-    "there is one; its skewness taken out (Hall 1992) within bounds",
+    "there is one; its skewness taken out (Hall 1992) within bounds; Wilson's for a share of one item a cluster",
     "bootstrap": "bootstrap: clusters drawn anew, BCa (Efron 1987)",
 }
 """How a report's intervals are made, unless a number says otherwise."""

@@ -91,6 +91,7 @@ def _interval(one: Agreement) -> str:
         "bootstrap": f"{one.resamples:,} resamples of {count(one.traces, 'run')}, seed {one.seed}"
         if one.resamples is not None
         else "resamples of runs",
+        "wilson": "Wilson's, one item a run",
     }.get(one.interval, "as if each item stood alone")
     ends = f"{_whole(one, one.low)} to {_whole(one, one.high)}"
     landis = f", {words(one)}" if has_words(one) else ""

@@ -39,11 +39,11 @@ def coefficient(
     rows = np.flatnonzero(there.sum(axis=1) >= least) if there.size else np.zeros(0, dtype=np.int64)
     given, lacking = int(there.sum()), sum(of.reasons.values())
     how, name = studied.how, statistic_of(one.name)
-    told = found.low is not None
-    booted = told and how.interval == "bootstrap"
+    told, made = found.low is not None, found.interval or how.interval
+    booted = told and made == "bootstrap"
     return Agreement(
         of.field, name, found.value, found.undefined, part, between, found.low, found.high, found.no_interval,
-        how.interval if told else "", how.level, how.resamples if booted else None, how.seed if booted else None,
+        made if told else "", how.level, how.resamples if booted else None, how.seed if booted else None,
         planned=planned(studied, name, between),
         places=len(rows),
         units=len({of.places[row].unit for row in rows}),
@@ -89,11 +89,11 @@ def average(
     one = mean(column, trace, len(clusters), statistic, most)
     found = estimate(one if least is None else one._replace(least=least), studied.how)
     how = studied.how
-    told = found.low is not None
-    booted = told and how.interval == "bootstrap"
+    told, made = found.low is not None, found.interval or how.interval
+    booted = told and made == "bootstrap"
     return Agreement(
         field, statistic, found.value, found.undefined, part, between, found.low, found.high, found.no_interval,
-        how.interval if told else "", how.level, how.resamples if booted else None, how.seed if booted else None,
+        made if told else "", how.level, how.resamples if booted else None, how.seed if booted else None,
         places=len(values), units=len({one.unit for one in values}), traces=len(clusters), raters=raters,
         standard_error=found.standard_error,
     )  # fmt: skip
@@ -141,11 +141,11 @@ def plain(
 
 def with_interval(found: Estimate, how: How, field: str, statistic: str, **of: Any) -> Agreement:
     """An estimate that was made in this way, as a number; `of` are its n and whose it is."""
-    told = found.low is not None
-    booted = told and how.interval == "bootstrap"
+    told, made = found.low is not None, found.interval or how.interval
+    booted = told and made == "bootstrap"
     return Agreement(
         field, statistic, found.value, found.undefined, low=found.low, high=found.high, no_interval=found.no_interval,
-        interval=how.interval if told else "", level=how.level, resamples=how.resamples if booted else None,
+        interval=made if told else "", level=how.level, resamples=how.resamples if booted else None,
         seed=how.seed if booted else None, standard_error=found.standard_error, **of,
     )  # fmt: skip
 

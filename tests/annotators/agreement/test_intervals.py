@@ -78,11 +78,43 @@ def test_a_few_wrong_answers_do_not_make_an_interval_of_everything(wrong: int, l
     assert least < found.low < 1 - wrong / 200 < found.high < 1
 
 
+def test_a_share_of_things_that_each_stand_for_themselves_has_wilsons_interval() -> None:
+    """Two wrong of twenty: the jackknife-t would say .13 to .98."""
+    right = np.ones(20)
+    right[:2] = 0
+    alone = mean(right, np.arange(20, dtype=np.int32), 20, "share", 1.0)
+    found = estimate(alone, How())
+    assert (found.low, found.high) == pytest.approx(stats.binomtest(18, 20).proportion_ci(method="wilson"))
+    assert found.interval == "wilson"
+    assert estimate(alone, BOOTSTRAP).interval == ""
+    all_right = estimate(mean(np.ones(20), np.arange(20, dtype=np.int32), 20, "share", 1.0), How())
+    assert (all_right.low, all_right.high) == pytest.approx(stats.binomtest(20, 20).proportion_ci(method="wilson"))
+    together = np.repeat(np.arange(10), 2).astype(np.int32)
+    assert estimate(mean(right, together, 10, "share", 1.0), How()).interval == ""
+    assert estimate(mean(right * 0.5, np.arange(20, dtype=np.int32), 20, "share", 1.0), How()).interval == ""
+    assert estimate(mean(right, np.arange(20, dtype=np.int32), 20, "seconds", None), How()).interval == ""
+
+
+def test_so_have_percent_accuracy_precision_and_recall_and_nothing_else() -> None:
+    truth, judge = [1] * 12 + [0] * 8, [1] * 11 + [0] * 6 + [1] * 3
+    some = ratings([list(pair) for pair in zip(truth, judge, strict=True)])
+    of = {"accuracy": (16, 20), "precision": (11, 14), "recall": (11, 12)}
+    for what, (so, all) in of.items():
+        found = estimate(judged(some, what, some.categories[1]), How())  # type: ignore[arg-type]
+        assert (found.low, found.high) == pytest.approx(stats.binomtest(so, all).proportion_ci(method="wilson")), what
+    both = estimate(percent(some), How())
+    assert (both.low, both.high) == pytest.approx(stats.binomtest(16, 20).proportion_ci(method="wilson"))
+    others = (judged(some, "f1", some.categories[1]), gwet_ac(some), cohen_kappa(some), fleiss_kappa(some))
+    assert {estimate(one, How()).interval for one in others} == {""}
+
+
 def test_far_from_its_bound_skewness_is_taken_out_in_full() -> None:
-    """One run in ten says yes: the plain jackknife-t on the log would end too low, and begin below nothing."""
+    """One run in ten says yes, twice: the plain jackknife-t on the log would end too low, and begin below nothing."""
     yes = np.zeros(40)
     yes[:4] = 1
-    found = estimate(mean(yes, np.arange(40, dtype=np.int32), 40, "share", 1.0), How())
+    twice = np.repeat(np.arange(40, dtype=np.int32), 2)
+    found = estimate(mean(np.repeat(yes, 2), twice, 40, "share", 1.0), How())
+    assert found.interval == ""
     plain = 1 - exp(log(0.9) - stats.t.ppf(0.975, 39) * sqrt(0.1 / 0.9 / 39))
     assert found.low is not None
     assert found.high is not None

@@ -80,7 +80,9 @@ def test_edit_rates_are_of_annotators_and_of_proofreaders(rated: Rated) -> None:
     agreement = table(found, "dac-verdicts")
     assert value(row(agreement, "accept, edit or reject")["Pairs agree"]) == pytest.approx(9 / 11)
     assert value(row(agreement, "IMPOSSIBLE")["AC1"]) == 1
-    assert number(row(agreement, "IMPOSSIBLE")["Pairs agree"]).no_interval
+    all_of_three = number(row(agreement, "IMPOSSIBLE")["Pairs agree"])
+    assert all_of_three.interval == "wilson"
+    assert all_of_three.low == pytest.approx(3 / (3 + 1.959964**2))
 
 
 def test_reviews_of_the_demonstrations_have_edit_rates_of_their_own(rated: Rated) -> None:
