@@ -368,6 +368,7 @@ def test_where_they_differ_comes_first_where_they_split_most_evenly(store: Store
     assert disagreeing(studied, "state", ("completed", "completed")) == [("u0", "a"), ("u0", "b")]
     assert disagreeing(studied, "state", ("not_completed", "completed")) == [("u1", "a"), ("u0", "a"), ("u2", "a")]
     assert disagreeing(studied, "state", ("not_completed", "completed"), "R1", "judge") == [("u2", "a")]
+    assert disagreeing(studied, "state", None, "R1", "R3") == [("u1", "a"), ("u0", "a")]
 
 
 def test_numbers_differ_by_how_far_they_are_apart(store: Store) -> None:

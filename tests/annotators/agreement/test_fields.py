@@ -88,7 +88,8 @@ def test_what_is_not_handed_in_is_missing_and_what_was_never_dealt_is_not(store:
 
 
 def test_pilots_and_what_a_rule_answered_never_count(store: Store) -> None:
-    ruled = nodes("u2", mechanical=(Gold("a", "state", "completed", "by rule"),))
+    other = Gold("c", "partial", True, "by rule, of another question")
+    ruled = nodes("u2", mechanical=(Gold("a", "state", "completed", "by rule"), other))
     made = Answered(store, [nodes("u1", pilot=True), ruled], protocol("tdg"))
     made.table("state", (R1, R2, R3), {("u1", "a"): "ccc", ("u2", "a"): "ccc", ("u2", "c"): "cnc"}, YES_NO)
     found = ratings_of(made.studied(), "state")
