@@ -12,6 +12,7 @@ from annotators.agreement.intervals import estimate, wilson
 from annotators.agreement.made import planned
 from annotators.agreement.numbers import mean
 from annotators.agreement.ratings import Numbers, Ratings
+from annotators.report.papers.said import how_many_answered
 from annotators.studied import Studied
 from lab.agreement import Agreement, How
 from lab.report import Bars, Number, Table
@@ -72,12 +73,14 @@ def average(
     least: float | None = None,
     part: str = "",
     between: str = "people",
-    raters: int = 1,
+    raters: int | None = None,
     why: str = "",
+    how: How | None = None,
 ) -> Agreement:
     """The mean of values with its interval over clusters, which lie from `least` to `most` (0 to 1 for a share).
 
-    `why` is told where there are none.
+    `why` is told where there are none; `raters` are all people who answered that field where nothing else is said, and
+    `how` is the report's.
     """
     values = sorted(items)
     if not values:
@@ -87,21 +90,22 @@ def average(
     trace = np.array([place[one.cluster] for one in values], dtype=np.int32)
     column = np.array([one.value for one in values], dtype=np.float64)
     one = mean(column, trace, len(clusters), statistic, most)
-    found = estimate(one if least is None else one._replace(least=least), studied.how)
-    how = studied.how
+    how = how or studied.how
+    found = estimate(one if least is None else one._replace(least=least), how)
     told, made = found.low is not None, found.interval or how.interval
     booted = told and made == "bootstrap"
     return Agreement(
         field, statistic, found.value, found.undefined, part, between, found.low, found.high, found.no_interval,
         made if told else "", how.level, how.resamples if booted else None, how.seed if booted else None,
-        places=len(values), units=len({one.unit for one in values}), traces=len(clusters), raters=raters,
+        places=len(values), units=len({one.unit for one in values}), traces=len(clusters),
+        raters=_raters(studied, field, raters),
         standard_error=found.standard_error,
     )  # fmt: skip
 
 
 def share(
     studied: Studied, items: Iterable[Item], field: str, statistic: str = "share", *, part: str = "",
-    between: str = "people", raters: int = 1, why: str = "",
+    between: str = "people", raters: int | None = None, why: str = "",
 ) -> Agreement:  # fmt: skip
     """The share of ones among zeros and ones, its interval over clusters.
 
@@ -117,8 +121,8 @@ def share(
 
 
 def of_all(
-    studied: Studied, right: int, of: int, field: str, statistic: str = "share", *, part: str = "", raters: int = 1,
-    why: str = "", between: str = "people",
+    studied: Studied, right: int, of: int, field: str, statistic: str = "share", *, part: str = "",
+    raters: int | None = None, why: str = "", between: str = "people",
 ) -> Agreement:  # fmt: skip
     """A share of things that each stand for themselves, with Wilson's interval."""
     if not of:
@@ -126,8 +130,16 @@ def of_all(
     low, high = wilson(right, of, studied.how.level)
     return Agreement(
         field, statistic, right / of, part=part, between=between, low=low, high=high, interval="wilson",
-        level=studied.how.level, places=of, units=of, traces=of, raters=raters,
+        level=studied.how.level, places=of, units=of, traces=of, raters=_raters(studied, field, raters),
     )  # fmt: skip
+
+
+def _raters(studied: Studied, field: str, known: int | None) -> int:
+    """How many people a number rests on: as its maker knows, else all who answered that field."""
+    if known is not None:
+        return known
+    found: int = studied.once(("how many answered", field), lambda: how_many_answered(studied, field))
+    return found
 
 
 def plain(

@@ -10,7 +10,7 @@ from annotators.agreement.fields import ratings_of
 from annotators.metrics.dac_acts import act
 from annotators.report.papers import cells
 from annotators.report.papers.cells import Item, average, coefficient, count, few, of_all
-from annotators.report.papers.dac_doubles import doubles
+from annotators.report.papers.dac_doubles import doubles, gave_up
 from annotators.report.papers.dac_proofreading import looks, rates
 from annotators.report.papers.said import asked_units, cases_of, said, truths
 from annotators.studied import Studied
@@ -52,7 +52,7 @@ def _counts(studied: Studied, cases: Sequence[Case]) -> Table:
     apps = {app for case in cases for app in case.task.apps}
     told = truths(studied, WHOLE)
     impossible = sum(one.value == "impossible" for one in told.values())
-    given_up = sum(_given_up(case) for case in cases)
+    given_up = sum(gave_up(case) for case in cases)
     slips = sum(step.slip for case in cases for step in case.steps)
     rows: tuple[tuple[Cell, ...], ...] = (
         ("episodes", count(len(cases), "steps", part="episodes")),
@@ -76,11 +76,6 @@ def _reasons(studied: Studied) -> list[tuple[str, int]]:
     field = studied.study.protocol.field("why_impossible")
     given = Counter(str(one.value) for one in said(studied, "why_impossible") if one.value is not None)
     return [(option.shown, given[option.id]) for option in (field.options if field else ()) if given[option.id]]
-
-
-def _given_up(case: Case) -> bool:
-    last = case.steps[-1].action if case.steps else None
-    return last is not None and last.kind == "status" and last.status == "infeasible"
 
 
 def kept(case: Case) -> list[CaseStep]:

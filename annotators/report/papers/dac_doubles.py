@@ -51,7 +51,8 @@ def _table(studied: Studied, found: Sequence[Pair]) -> Table:
     boxed = [(_task(pair), one, other) for pair in found for one, other in _boxes(pair)]
     overlap = [Item(task, task, float(same_box(one, other))) for task, one, other in boxed]
     centres = [Item(task, task, float(centre_in_box(one, other))) for task, one, other in boxed]
-    none = "no step has a box in both recordings"
+    given_up = _impossible(found)
+    none = "no step of one type has a box in both recordings"
     between = "two annotators"
     rows: tuple[tuple[Cell, ...], ...] = (
         ("action type, steps agree", cells.percent(coefficient(studied, percent(types), types, between=between))),
@@ -59,10 +60,16 @@ def _table(studied: Studied, found: Sequence[Pair]) -> Table:
         ("action type, AC1", Number(coefficient(studied, gwet_ac(types), types, between=between))),
         ("box, IoU at least .5", cells.percent(_share(studied, overlap, "IoU at least .5", none))),
         ("box, centres in each other", cells.percent(_share(studied, centres, "centre in box", none))),
+        (
+            "IMPOSSIBLE, recordings agree",
+            cells.percent(coefficient(studied, percent(given_up), given_up, between=between)),
+        ),
+        ("IMPOSSIBLE, AC1", Number(coefficient(studied, gwet_ac(given_up), given_up, between=between))),
         ("step count, ICC(A,1)", Number(coefficient(studied, icc(lengths, "A,1"), lengths, between=between))),
     )
     notes = (
         "Steps are laid beside each other by their place; a detour in one puts all that follows out of step.",
+        "Boxes are compared where both recordings have one and act alike. IMPOSSIBLE is rare: AC1 is the one to read.",
         "What one recording has beyond the other's end is missing. Whether two instructions say the same is a question "
         "of its own, for people.",
         *few(len(found), "tasks"),
@@ -72,6 +79,21 @@ def _table(studied: Studied, found: Sequence[Pair]) -> Table:
 
 def _share(studied: Studied, items: Sequence[Item], statistic: str, why: str) -> Agreement:
     return share(studied, items, "box", statistic, raters=2, between="two annotators", why=why)
+
+
+def _impossible(found: Sequence[Pair]) -> Ratings:
+    """Whether each recording of a task ends by calling it impossible."""
+    rows = [Row(_place(pair), _task(pair), [IMPOSSIBLE[gave_up(case)] for case in pair]) for pair in found]
+    return ratings_by("impossible", IMPOSSIBLE, _NAMES, rows)
+
+
+IMPOSSIBLE = ("possible", "impossible")
+
+
+def gave_up(case: Case) -> bool:
+    """Whether a recording ends by calling its task impossible."""
+    last = case.steps[-1].action if case.steps else None
+    return last is not None and last.kind == "status" and last.status == "infeasible"
 
 
 def _types(found: Sequence[Pair]) -> Ratings:

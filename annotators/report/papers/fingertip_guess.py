@@ -128,7 +128,8 @@ def _rights(studied: Studied, guesses: Sequence[Guess], by: Verdicts, single: bo
         why = "episodes count several guesses: read the one by user"
         return cells.percent(lacking(GUESS, "SR1", why, between=between)), cells.percent(clustered)
     hits = sum(right for _, right in told)
-    return cells.percent(of_all(studied, hits, len(told), GUESS, "SR1", between=between)), cells.percent(clustered)
+    alone = of_all(studied, hits, len(told), GUESS, "SR1", between=between, raters=_raters(guesses))
+    return cells.percent(alone), cells.percent(clustered)
 
 
 def _means(told: Sequence[tuple[Guess, float]], of: Callable[[float], float]) -> list[Item]:
@@ -191,7 +192,7 @@ def _people(studied: Studied, guesses: Sequence[Guess], judged: Sequence[Verdict
     for code in sorted({one.rater for one in guesses}):
         own = [one for one in guesses if one.rater == code]
         told = [right for one in own if (right := by.right(one.intent, one.text)) is not None]
-        share_right = of_all(studied, sum(told), len(told), GUESS, "SR1", between=code, why=_NOT_JUDGED)
+        share_right = of_all(studied, sum(told), len(told), GUESS, "SR1", between=code, raters=1, why=_NOT_JUDGED)
         rows.append((code, count(len(own), GUESS, part=code), cells.percent(share_right)))
     notes = ("Wilson intervals; all of a person's guesses, those of shared episodes too.",)
     return Table("fingertip-people", "By person", ("Person", "Guesses", "SR1"), tuple(rows), _SOURCE, notes)

@@ -19,6 +19,7 @@ from annotators.studied import Studied
 from lab.agreement import Agreement
 from lab.protocol import Field
 from lab.report import Bars, Cell, Grid, Number, Section, Table
+from lab.rounded import rounded
 
 PAPER: Mapping[str, Mapping[str, int]] = {
     "failure-mode-knowu-personalized": {"clarify": 32, "partial": 13, "gui": 2, "preference": 1},
@@ -82,7 +83,7 @@ def _table(studied: Studied, right: Mapping[str, str], shares: Mapping[str, Agre
     counts = Counter(right.values())
     rows: list[tuple[Cell, ...]] = []
     for id, shown in zip(shares, _shown(studied, shares), strict=True):
-        paper = f"{papers[id]} of {whole}" if id in papers else ""
+        paper = f"{rounded(papers[id] / whole, 1, 100)} % ({papers[id]} of {whole})" if id in papers else ""
         rows.append((shown, count(counts[id], PRIMARY, part=id), as_percent(shares[id]), paper))
     columns = ("Reason", "Runs", "Share", "Paper (counts derived)")
     notes = ("Wilson's intervals: each run has one reason, and no two are of one run.",)

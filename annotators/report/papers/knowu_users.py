@@ -11,13 +11,15 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import Any, NamedTuple
 
+from msgspec.structs import replace
+
 from annotators.metrics import DEFAULTS, Tally
 from annotators.metrics.knowu_policy import Group, paper_policy
 from annotators.metrics.knowu_runs import Run, runs_of
 from annotators.report.papers.cells import Item, average, few
 from annotators.report.papers.knowu_answering import answering
 from annotators.studied import Studied
-from lab.agreement import Agreement
+from lab.agreement import Agreement, How
 from lab.report import Bars, Cell, Number, Section, Table
 
 _SOURCE = "KnowU-Bench 4.1"
@@ -143,8 +145,12 @@ def _paired(studied: Studied, by: Mapping[str, Sequence[Made]]) -> list[Table]:
     tables = []
     for at, (one, other) in enumerate(combinations(by, 2), 1):
         rows = [_difference(studied, by, one, other, measure) for measure in MEASURES]
-        columns = ("", one, other, "Difference", "Tasks")
-        notes = ("Means of the tasks' means, over the tasks that both have; the difference is paired by task.",)
+        columns = ("", one, other, "Difference", "Difference, bootstrap", "Tasks")
+        notes = (
+            "Means of the tasks' means, over the tasks that both have; the difference is paired by task.",
+            f"Its first interval leaves out one task after another (jackknife-t); for the second whole tasks, each "
+            f"under both conditions, are drawn {studied.how.resamples:,} times, seed {studied.how.seed}.",
+        )
         tables.append(
             Table(f"paired-{at}", f"{one} against {other}, paired by task", columns, tuple(rows), _SOURCE, notes)
         )
@@ -161,14 +167,25 @@ def _difference(
     for name, means in ((one, first), (other, second)):
         items = [Item(task, task, means[task]) for task in tasks]
         most = 1.0 if measure.share else None
-        told.append(_cell(average(studied, items, "play", f"{measure.name}, mean of tasks", most=most, part=name,
-                                  between=f"user: {name}", why=why), measure))  # fmt: skip
+        mean = average(
+            studied, items, "play", f"{measure.name}, mean of tasks", most=most, part=name, between=f"user: {name}",
+            raters=_by_whom(by[name], tasks), why=why,
+        )  # fmt: skip
+        told.append(_cell(mean, measure))
     items = [Item(task, task, first[task] - second[task]) for task in tasks]
-    gap = average(
-        studied, items, "play", f"{measure.name}, difference", between=f"{one} minus {other}", why=why,
-        raters=len({made.by for name in (one, other) for made in by[name] if made.task in tasks}),
-    )  # fmt: skip
-    return (*told, _cell(gap, measure), f"{len(tasks):,}")
+    raters = _by_whom([*by[one], *by[other]], tasks)
+    jackknife = How(level=studied.how.level)
+    for how in (jackknife, replace(studied.how, interval="bootstrap")):
+        gap = average(
+            studied, items, "play", f"{measure.name}, difference", between=f"{one} minus {other}", raters=raters,
+            why=why, how=how,
+        )  # fmt: skip
+        told.append(_cell(gap, measure))
+    return (*told, f"{len(tasks):,}")
+
+
+def _by_whom(made: Sequence[Made], tasks: Sequence[str]) -> int:
+    return len({one.by for one in made if one.task in tasks})
 
 
 def _by_task(made: Sequence[Made], measure: Measure) -> dict[str, float]:

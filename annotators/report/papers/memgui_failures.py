@@ -65,6 +65,7 @@ def _shares(studied: Studied, modes: Modes, ran: int | None, why: str) -> Table:
     told = "not known" if ran is None else str(ran)
     notes = (
         f"Executions: {told}; failures: {failures}; failures within the limit of steps: {within}. Wilson intervals.",
+        "By agent, failures are those within the limit, and shares are of them.",
         *_PRECEDENCE,
         *few(failures, "failures"),
     )

@@ -42,11 +42,15 @@ class Way(NamedTuple):
 
     @property
     def changed(self) -> bool | None:
-        """Whether the second expert left the first's word otherwise; None where one of them has not spoken."""
+        """Whether the second expert left the first's word otherwise; None where one of them has not spoken.
+
+        A number of steps that one of them could not tell is no other number.
+        """
         if self.first is None or self.second is None:
             return None
         one, other = self.first, self.second
-        return other.executable != one.executable or other.optimal is False or other.steps != one.steps
+        counted = one.steps is not None and other.steps is not None and other.steps != one.steps
+        return other.executable != one.executable or other.optimal is False or counted
 
     @property
     def final(self) -> float | None:
@@ -81,10 +85,15 @@ def ways_of(studied: Studied) -> list[Way]:
     for unit in asked_units(studied):
         given = unit.task.shortest if unit.task is not None else None
         words = [Word(True, None, float(given))] if given else []
-        words += [_word(own) for i in order if (own := answers.get((unit.id, i))) is not None]
+        words += [_word(own) for i in order if _spoke(own := answers.get((unit.id, i), {}))]
         first, second, third = (*words[:3], None, None, None)[:3]
         found.append(Way(unit, first, second, third, _settled(studied, unit)))
     return found
+
+
+def _spoke(own: dict[str, object]) -> bool:
+    """Whether an expert could tell anything of a task."""
+    return any(value is not None for value in own.values())
 
 
 def _word(own: dict[str, object]) -> Word:

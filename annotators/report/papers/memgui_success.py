@@ -202,7 +202,8 @@ def _cost(studied: Studied, judge: int, truth: Ratings, part: str, against: str)
     ]
     if not items:
         return Number(lacking(OUTCOME, "cost", "not recorded", part=part, between=against), 3)
-    return Number(average(studied, items, OUTCOME, "cost in US dollars", least=0.0, part=part, between=against), 3)
+    cost = average(studied, items, OUTCOME, "cost in US dollars", least=0.0, part=part, between=against, raters=1)
+    return Number(cost, 3)
 
 
 def only(ratings: Ratings, units: Collection[str]) -> Ratings:

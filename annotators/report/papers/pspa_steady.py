@@ -160,7 +160,7 @@ def _rate(studied: Studied, name: str, apr: Rates, ppr: Rates, most: Rates | Non
 
     def over(values: Rates, statistic: str) -> Agreement:
         items = [Item(unit, cluster[unit], value) for unit, value in values.items()]
-        return average(studied, items, "APR", statistic, most=1.0, between=name, why=_NO_APR)
+        return average(studied, items, "APR", statistic, most=1.0, between=name, raters=1, why=_NO_APR)
 
     apart = {} if most is None else {unit: abs(value - most[unit]) for unit, value in apr.items() if unit in most}
     return (

@@ -51,6 +51,18 @@ def said(studied: Studied, field: str, raters: Sequence[int] | None = None, run:
     return [one for row in np.flatnonzero(mask) if (one := _said(studied, int(row))).unit in known]
 
 
+def how_many_answered(studied: Studied, field: str) -> int:
+    """How many people answered in a field; calibration, and what a field is not asked, never count."""
+    columns = studied.columns
+    if field not in columns.fields:
+        return 0
+    pilot = {unit.id for unit in studied.units if unit.pilot}
+    counts = np.array([unit not in pilot for unit in columns.units], dtype=np.bool_)
+    people = np.isin(columns.rater, np.array(studied.people, dtype=np.int32))
+    mask = (columns.field == columns.fields.index(field)) & people & (columns.value >= 0) & counts[columns.unit]
+    return len(np.unique(columns.rater[mask]))
+
+
 def _said(studied: Studied, row: int) -> Said:
     columns = studied.columns
     value, reason = int(columns.value[row]), int(columns.reason[row])

@@ -114,6 +114,25 @@ def test_two_recordings_of_a_task_are_laid_beside_each_other(rated: Rated) -> No
     assert number(told["step count, ICC(A,1)"]).value is None, "one task alone"
 
 
+def test_whether_a_task_is_impossible_is_compared_between_recordings(tmp_path: Path) -> None:
+    given_up = Action("status", status="infeasible")
+    tasks = [Task(f"t{at}", "general", instruction="Go.") for at in range(4)]
+    ends = [(DONE, DONE), (given_up, given_up), (DONE, given_up), (DONE, DONE)]
+    runs = [
+        run(f"{task.id}{by}", task, f"@{by}", [CLICK, end], size=SIZE)
+        for task, both in zip(tasks, ends, strict=True)
+        for by, end in zip(("A1", "A2"), both, strict=True)
+    ]
+    with Store.open(tmp_path / "lab.db") as store:
+        made = Rated(store, "demonstration", [unit(one.id, 2) for one in runs], runs)
+        found = dac_demonstrations.sections(made.studied())
+    sound(found)
+    told = {cells[0]: cells[1] for cells in table(found, "dac-doubles").rows}
+    assert value(told["IMPOSSIBLE, recordings agree"]) == pytest.approx(3 / 4)
+    chance = 2 * (5 / 8) * (3 / 8)
+    assert value(told["IMPOSSIBLE, AC1"]) == pytest.approx((3 / 4 - chance) / (1 - chance))
+
+
 def test_the_lengths_of_recordings_are_compared_over_tasks(tmp_path: Path) -> None:
     runs = [*RUNS, run("d4", SHOP, "@A2", [FAR, TYPED, DONE], size=SIZE)]
     with Store.open(tmp_path / "lab.db") as store:
@@ -186,5 +205,6 @@ def test_steps_are_right_by_most_peoples_word_and_clustered_by_run(tmp_path: Pat
     steps = table(found, "dac-steps")
     assert column(steps, "Right") == pytest.approx({"m1": 1 / 2, "m2": 1, "All": 2 / 3})
     assert number(row(steps, "All")["Right"]).traces == 2
+    assert number(row(steps, "All")["Right"]).raters == 3, "all whose word it is, not one"
     assert column(table(found, "dac-step-errors"), "n") == {"the kind of action": 0, "the place": 1, "the text": 0}
     assert value(row(table(found, "dac-steps-agreement"), "what was wrong")["Pairs agree"]) == pytest.approx(1 / 3)

@@ -68,7 +68,12 @@ def test_reasons_stand_in_the_papers_order_with_wilsons_interval(tmp_path: Path)
     for (_, share), right in zip(found, (3, 2, 1, 0), strict=True):
         assert (share.low, share.high) == pytest.approx(wilson(right, 6))
         assert (share.interval, share.places) == ("wilson", 6)
-    assert [row[-1] for row in shares.rows] == ["32 of 48", "13 of 48", "2 of 48", "1 of 48"]
+    assert [row[-1] for row in shares.rows] == [
+        "66.7 % (32 of 48)",
+        "27.1 % (13 of 48)",
+        "4.2 % (2 of 48)",
+        "2.1 % (1 of 48)",
+    ]
     assert "6 of 7 failed runs are decided." in section.says
     assert any(says.startswith("On 1 the coders differ") for says in section.says)
 

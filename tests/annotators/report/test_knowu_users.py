@@ -11,6 +11,8 @@ import pytest
 from annotators.protocols import protocol
 from annotators.report.papers.knowu_replies import sections as reply_sections
 from annotators.report.papers.knowu_users import sections
+from annotators.report.planned import with_planned
+from lab.agreement import How
 from lab.gathering import gathered
 from lab.label import Act, ActKind
 from lab.records import Imported, numbered
@@ -111,10 +113,44 @@ def test_the_papers_numbers_by_condition(section: Sequence[Section]) -> None:
 
 def test_differences_are_paired_by_task_and_only_over_tasks_of_both(section: Sequence[Section]) -> None:
     found = rows(section, "paired-1")
-    assert found["SR"] == [0.25, 1.0, -0.75, "2"]
-    assert found["Average score"] == [pytest.approx(0.375), 1.0, pytest.approx(-0.625), "2"]
-    assert found["IE"] == [0.5, 1.0, -0.5, "1"]
-    assert found["Act"] == ["no task has such runs under both"] * 3 + ["0"]
+    assert found["SR"] == [0.25, 1.0, -0.75, -0.75, "2"]
+    assert found["Average score"] == [pytest.approx(0.375), 1.0, *[pytest.approx(-0.625)] * 2, "2"]
+    assert found["IE"] == [0.5, 1.0, -0.5, -0.5, "1"]
+    assert found["Act"] == ["no task has such runs under both"] * 4 + ["0"]
+
+
+def test_a_difference_stands_with_both_kinds_of_interval_whatever_the_report_is_made_by(
+    tmp_path: Path,
+) -> None:
+    """The plan of 5c names a paired bootstrap, and nobody should have to ask the report for one."""
+    tasks = [Task(f"t{at}", "personalized", instruction="Order.") for at in range(4)]
+    units = [
+        Unit(f"{task.id}-{user}", play=Play(task, user=user, mirror=False), cluster=task.id)
+        for task in tasks
+        for user in ("person", "model")
+    ]
+    with Store.open(tmp_path / "lab.db") as store:
+        plan = rated(store, units, protocol("play"), {"P1": {}}, id="users", statistics=("paired bootstrap",))
+        for at, task in enumerate(tasks):
+            for user, by, score in (("person", P1, 0.2 + 0.2 * at), ("model", MODEL, 0.4 + 0.1 * (at % 2))):
+                store.import_run(run(f"{user}{at}", task, by, score))
+                played(store, plan, by, f"{task.id}-{user}", f"{user}{at}")
+        assert with_planned(studied := gathered(store, plan), sections(studied))[0].says == sections(studied)[0].says
+        told = [sections(gathered(store, plan, how)) for how in (How(seed=7), How("bootstrap", seed=7))]
+    both = []
+    for one in told:
+        table = next(table for table in one[0].tables if table.id == "paired-1")
+        assert table.columns[3:5] == ("Difference", "Difference, bootstrap")
+        assert "drawn 2,000 times, seed 7" in table.notes[1]
+        gaps = [cell.agreement for cell in next(row for row in table.rows if row[0] == "Average score")[3:5]
+                if isinstance(cell, Number)]  # fmt: skip
+        assert [(gap.interval, gap.seed, gap.traces, gap.raters) for gap in gaps] == [
+            ("jackknife-t", None, 4, 2), ("bootstrap", 7, 4, 2),
+        ]  # fmt: skip
+        assert gaps[0].value == gaps[1].value == pytest.approx(0.05)
+        assert gaps[0].low != gaps[1].low
+        both.append(gaps)
+    assert both[0] == both[1]
 
 
 def test_what_is_interrupted_counts_nowhere_and_is_told(section: Sequence[Section]) -> None:

@@ -43,6 +43,20 @@ def test_what_the_second_expert_changed_and_how_hard_tasks_are(tmp_path: Path) -
     assert hard.notes[0] == "From 10 to 50 steps."
 
 
+def test_what_an_expert_could_not_tell_changes_nothing(tmp_path: Path) -> None:
+    units = [unit("t1", 10), unit("t2", 21), unit("t3", 30)]
+    with Store.open(tmp_path / "lab.db") as store:
+        made = Rated(store, "golden-steps", units, raters=("E2", "E3"))
+        made.say("t1", "E2", {"executable": "?"})
+        made.say("t2", "E2", {"executable": "yes", "optimal": "yes", "steps": "?"})
+        made.say("t3", "E2", {"executable": "yes", "optimal": "yes", "steps": 31})
+        found = sections(made.studied())
+    sound(found)
+    checked = {cells[0]: cells[1] for cells in table(found, "memgui-golden").rows}
+    assert value(checked["tasks that two experts walked"]) == 2, "of t1 the second expert could tell nothing"
+    assert value(checked["changed by the second expert"]) == pytest.approx(1 / 2)
+
+
 def test_an_adjudicated_number_of_steps_stands(tmp_path: Path) -> None:
     with Store.open(tmp_path / "lab.db") as store:
         made = Rated(store, "golden-steps", [unit("t1", 30)], raters=("E2",))
