@@ -29,7 +29,7 @@ class Agreement(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
     where `no_interval` says why. `places` is the n: items that count in it, of `units` in `traces` clusters; `raters`
     how many gave them; `missing` the share (0 to 1) of answers that were to be given and were not, `reasons` which.
     `standard_error` is that of the interval's own scale where the interval is a jackknife's. `planned`: it is among the
-    statistics that were settled when the study was frozen.
+    statistics that were settled when the study was frozen. `clusters`: what one of the clusters is (run, task, user).
     """
 
     field: str
@@ -53,6 +53,7 @@ class Agreement(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
     reasons: dict[str, int] = {}
     standard_error: float | None = None
     planned: bool = False
+    clusters: str = "run"
     v: int = VERSION
 
 

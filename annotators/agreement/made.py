@@ -89,7 +89,26 @@ class Maker:
             found.no_interval, made if interval else "", how.level, how.resamples if drawn else None,
             how.seed if drawn else None, n.places, n.units, n.traces, n.raters, n.missing, dict(n.reasons),
             found.standard_error, planned=planned(self.studied, name, self.between),
+            clusters=clusters_of(self.studied),
         )  # fmt: skip
+
+
+_OF_TASKS = ("task", "task to play", "pair of runs")
+_OF_TEXTS = ("pair of instruction sets", "pair of texts")
+
+
+def clusters_of(studied: Studied) -> str:
+    """What one of the clusters over which this study's intervals are made is: a run, a task, or a user."""
+    found: str = studied.once("clusters", lambda: _clusters_of(studied))
+    return found
+
+
+def _clusters_of(studied: Studied) -> str:
+    protocol = studied.study.protocol
+    if protocol.unit in _OF_TASKS:
+        return "task"
+    owned = protocol.reference or protocol.unit in _OF_TEXTS or not {"screens", "actions"} & set(protocol.shows)
+    return "user" if owned and any(unit.cluster for unit in studied.units) else "run"
 
 
 def planned(studied: Studied, name: str, between: str) -> bool:

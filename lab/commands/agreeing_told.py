@@ -36,7 +36,7 @@ def tell_agreement(told: StudyAgreement, shown: Mapping[str, str]) -> None:
         say("Nothing that is asked in it can be compared.")
         return
     if any(one.low is not None for one in told.agreements):
-        say(_ways(told.how))
+        say(_ways(told.how, told.agreements[0].clusters))
     if any(one.planned and one.value is not None for one in told.agreements):
         say("A star marks what was planned.")
     for (field, part, between), group in groupby(told.agreements, lambda one: (one.field, one.part, one.between)):
@@ -65,18 +65,19 @@ def _tell(n_words: str, numbers: Sequence[Agreement]) -> None:
     )
 
 
-def _ways(how: How) -> str:
+def _ways(how: How, one: str) -> str:
     share = f"{how.level * 100:g} %"
     if how.interval == "bootstrap":
-        return f"{share} intervals from {how.resamples:,} resamples of runs, seed {how.seed}."
-    runs = f"{share} intervals by leaving out one run after another (jackknife-t, freed of skewness)."
-    return f"{runs} Of a share of one item a run: Wilson's."
+        return f"{share} intervals from {how.resamples:,} resamples of {one}s, seed {how.seed}."
+    made = f"{share} intervals by leaving out one {one} after another (jackknife-t, freed of skewness)."
+    return f"{made} Of a share of one item a {one}: Wilson's."
 
 
 def _n(one: Agreement) -> str:
     """The n of a number, as a line of words."""
     parts = [
-        f"{one.places:,} item{'' if one.places == 1 else 's'}", f"{one.traces:,} run{'' if one.traces == 1 else 's'}",
+        f"{one.places:,} item{'' if one.places == 1 else 's'}",
+        f"{one.traces:,} {one.clusters}{'' if one.traces == 1 else 's'}",
         f"{one.raters:,} rater{'' if one.raters == 1 else 's'}",
     ]  # fmt: skip
     return f"n: {', '.join(parts)}; {_missing(one) if one.missing or one.reasons else 'none missing'}"

@@ -87,11 +87,11 @@ def _interval(one: Agreement) -> str:
     if one.low is None or one.high is None:
         return f", no interval: {one_line(one.no_interval)}" if one.no_interval else ""
     how = {
-        "jackknife-t": f"jackknife over {count(one.traces, 'run')}",
-        "bootstrap": f"{one.resamples:,} resamples of {count(one.traces, 'run')}, seed {one.seed}"
+        "jackknife-t": f"jackknife over {count(one.traces, one.clusters)}",
+        "bootstrap": f"{one.resamples:,} resamples of {count(one.traces, one.clusters)}, seed {one.seed}"
         if one.resamples is not None
-        else "resamples of runs",
-        "wilson": "Wilson's, one item a run",
+        else f"resamples of {one.clusters}s",
+        "wilson": "Wilson's, one item a " + one.clusters,
     }.get(one.interval, "as if each item stood alone")
     ends = f"{_whole(one, one.low)} to {_whole(one, one.high)}"
     landis = f", {words(one)}" if has_words(one) else ""
@@ -111,7 +111,7 @@ def rests_on(one: Agreement) -> str:
     missing = f"{missing_words(one)} missing{f' ({why})' if why else ''}" if one.missing or why else "none missing"
     sheets = f", {count(one.units, 'sheet')}" if one.units not in (one.traces, one.places) else ""
     return (
-        f"{count(one.places, 'item')}{sheets}, {count(one.traces, 'run')}, "
+        f"{count(one.places, 'item')}{sheets}, {count(one.traces, one.clusters)}, "
         f"{count(one.raters, 'rater')}, {missing}{', planned beforehand' if one.planned else ''}"
     )
 
@@ -136,14 +136,14 @@ def wanted_words(one: Agreement, width: float, traces: int | None) -> str:
     now = one.high - one.low
     of = f"{statistic_words(one)} of {name_of(one)}"
     if traces is None:
-        return f"For {of} that cannot be told: its spread over runs is not known."
+        return f"For {of} that cannot be told: its spread over {one.clusters}s is not known."
     if now <= width:
         return (
-            f"The interval of {of} is {figure(now)} wide with {count(one.traces, 'run')}: "
+            f"The interval of {of} is {figure(now)} wide with {count(one.traces, one.clusters)}: "
             f"{figure(width)} is reached already."
         )
     return (
-        f"About {count(traces, 'run')} in all, {traces - one.traces:,} more, would bring the interval of {of} "
+        f"About {count(traces, one.clusters)} in all, {traces - one.traces:,} more, would bring the interval of {of} "
         f"from {figure(now)} to {figure(width)}. "
-        f"An estimate: it takes the {count(one.traces, 'run')} of now for a fair picture of those to come."
+        f"An estimate: it takes the {count(one.traces, one.clusters)} of now for a fair picture of those to come."
     )

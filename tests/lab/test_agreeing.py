@@ -17,6 +17,7 @@ import pytest
 from lab.agreed import code_sha, forget, kept_or
 from lab.agreement import Agreement, How
 from lab.cli import main
+from lab.commands.agreeing_told import StudyAgreement, tell_agreement
 from lab.gathering import agreed, gathered
 from lab.output import schemas
 from lab.study import Target, Unit
@@ -126,6 +127,19 @@ def test_a_bootstrap_is_the_same_with_the_same_seed(db: Path, run: Run) -> None:
     assert run("agreement", "trial", "--bootstrap", "300", "--seed", "5", "--json")[1] != first
     assert shown(first)["how"] == {"interval": "bootstrap", "resamples": 300, "seed": 4}
     assert "300 resamples of runs, seed 4" in run("agreement", "trial", "--bootstrap", "300", "--seed", "4")[1]
+
+
+@pytest.mark.parametrize("how", [How(), How("bootstrap", resamples=300)])
+def test_clusters_that_are_no_runs_are_called_what_they_are(how: How, capsys: pytest.CaptureFixture[str]) -> None:
+    one = Agreement(
+        "overall", "percent", 0.75, low=0.5, high=0.9, interval=how.interval, places=40, units=40, traces=12, raters=3,
+        clusters="user",
+    )  # fmt: skip
+    tell_agreement(StudyAgreement("d2", 1, "Sets", "pairwise-sets", False, "", how, (one,)), {})
+    said = capsys.readouterr().out
+    assert "n: 40 items, 12 users, 3 raters" in said
+    assert ("300 resamples of users" if how.interval == "bootstrap" else "leaving out one user after another") in said
+    assert " run" not in said
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from annotators import protocols
 from annotators.agreement.agreements import agreements, by_pairs, confusion, disagreeing, runs_wanted
 from annotators.agreement.fields import numbers_of, ratings_of
 from annotators.studied import Studied
@@ -18,7 +19,7 @@ from lab.agreement import Agreement, How
 from lab.errors import LabError
 from lab.protocol import Field, Option, Protocol
 from lab.study import Target, Unit
-from lab.task import Actor, Tdg, TdgNode
+from lab.task import Actor, Task, Tdg, TdgNode
 from store.store import Store
 from tests.answered import R1, R2, R3, Answered, M, N, protocol
 
@@ -435,3 +436,21 @@ def test_what_follows_from_answers_has_pairs_and_no_grid(store: Store) -> None:
     for ask in asks:
         with pytest.raises(LabError, match="is not asked in trial v1"):
             ask(studied, "nope")
+
+
+@pytest.mark.parametrize(
+    ("named", "unit", "clusters"),
+    [
+        ("success", Unit("x", runs=("x",)), "run"),
+        ("step-correct", Unit("x@1", runs=("x",), step=0), "run"),
+        ("disagreement-cause", Unit("x", runs=("x",), cluster="x"), "run"),
+        ("golden-steps", Unit("x", task=Task("x", "general", instruction="Do it.")), "task"),
+        ("personal-rating", Unit("x", runs=("x", "o"), cluster="ann", owner="ann"), "user"),
+        ("pairwise-sets", Unit("x", cluster="ann"), "user"),
+    ],
+)
+def test_a_number_says_what_its_clusters_are(store: Store, named: str, unit: Unit, clusters: str) -> None:
+    answered = Answered(store, [unit], protocols.protocol(named), raters=("R1", "R2"))
+    found = agreements(answered.studied())
+    assert found
+    assert {one.clusters for one in found} == {clusters}

@@ -77,6 +77,20 @@ def test_a_number_in_full_says_what_it_rests_on() -> None:
     assert "undefined: one category" in words.whole(UNDEFINED)
 
 
+def test_clusters_that_are_no_runs_are_called_what_they_are() -> None:
+    """Of pairs of instruction sets they are users: a sentence about 98 runs would be untrue."""
+    one = number(clusters="user")
+    for interval, how in (("jackknife-t", "jackknife over 98 users"), ("bootstrap", "2,000 resamples of 98 users"),
+                          ("wilson", "Wilson's, one item a user")):  # fmt: skip
+        said = words.whole(number(clusters="user", interval=interval, resamples=2000, seed=7))
+        assert how in said
+        assert "412 items, 100 sheets, 98 users, 3 raters" in said
+        assert " run" not in said
+    assert words.wanted_words(one, 0.1, 400).startswith("About 400 users in all, 302 more, would bring")
+    assert "run" not in words.wanted_words(one, 0.1, 400) + words.wanted_words(one, 0.5, 98)
+    assert "over users is" in words.wanted_words(one, 0.1, None)
+
+
 def test_sheets_are_told_where_they_are_neither_items_nor_runs() -> None:
     assert "412 items, 98 runs" in words.whole(number(units=98))
     assert "none missing" in words.whole(number(missing=0.0, reasons={}))
