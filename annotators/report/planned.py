@@ -18,7 +18,9 @@ _TOLD_OTHERWISE: Mapping[str, Callable[[Agreement], bool]] = {
     "consistency": lambda one: one.between.endswith(RUNS) or one.statistic.endswith(" of pairs"),
     "intra-rater": lambda one: AGAIN in (one.between, one.part),
     "wilson": lambda one: one.interval == "wilson",
-    "paired bootstrap": lambda one: one.interval == "bootstrap" and (MINUS in one.between or "diff" in one.statistic),
+    "paired bootstrap": lambda one: (
+        (one.interval == "bootstrap" or one.value is None) and (MINUS in one.between or "diff" in one.statistic)
+    ),
     "share in band": lambda one: one.statistic.startswith("within "),
     "spearman": lambda one: "spearman" in one.statistic.lower(),
     "side bias": lambda one: one.statistic == "share of left",

@@ -153,6 +153,15 @@ def test_a_difference_stands_with_both_kinds_of_interval_whatever_the_report_is_
     assert both[0] == both[1]
 
 
+def test_where_no_task_was_played_under_both_the_plan_is_answered_with_that(tmp_path: Path) -> None:
+    units = [Unit(user, play=Play(LUNCH, user=user, mirror=False), cluster="lunch") for user in ("person", "model")]
+    with Store.open(tmp_path / "lab.db") as store:
+        plan = rated(store, units, protocol("play"), {"P1": {}}, id="users", statistics=("paired bootstrap",))
+        studied = gathered(store, plan)
+        said = " ".join(with_planned(studied, sections(studied))[0].says)
+    assert "paired bootstrap (no task has such runs under both)" in said, "no option of the command would help"
+
+
 def test_what_is_interrupted_counts_nowhere_and_is_told(section: Sequence[Section]) -> None:
     assert "Left out: 1 interrupted." in section[0].says
     assert "5 runs of 2 tasks under 2 conditions." in section[0].says
