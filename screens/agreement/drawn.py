@@ -33,9 +33,12 @@ def pairs_of(studied: Studied, field: str) -> list[Agreement]:
 def drawn(studied: Studied, field: str, one: str = "", other: str = "") -> Drawn:
     """Which answers came together, or why there is no grid of them."""
     try:
-        return Drawn(field, one, other, confusion(studied, field, one, other))
+        grid = confusion(studied, field, one, other)
     except LabError as error:
         return Drawn(field, one, other, None, error.said)
+    if not any(map(any, grid.counts)):
+        return Drawn(field, one, other, None, "No two answers came together at an item.")
+    return Drawn(field, one, other, grid)
 
 
 def beside(

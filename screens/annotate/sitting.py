@@ -100,8 +100,7 @@ class Sitting(Screen[None]):
     def mode(self, shown: Shown) -> None:
         """Another of the four is seen."""
         self.shown = shown
-        for name in ("shelf", "open", "told", "over"):
-            self.set_class(name == shown, f"-{name}")
+        self.update_classes({f"-{name}": name == shown for name in ("shelf", "open", "told", "over")})
         self.refresh_bindings()
 
     # -- sitting ---------------------------------------------------------------------------------------------

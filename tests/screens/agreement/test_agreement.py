@@ -393,6 +393,7 @@ async def test_another_study_takes_the_place_of_the_one_before(store: Store, unt
         await until(pilot, lambda: room(app).items.count == 3)
         app.open_numbers(second)
         await until(pilot, lambda: "Nobody's answers are handed in yet" in painted(app))
+        await until(pilot, lambda: "No two answers came together" in painted(app))
         assert not app.screen.query_one(Confusion).filled
         app.open_numbers(first)
         await until(pilot, lambda: ready(app))
