@@ -35,7 +35,7 @@ class Footer(TextualFooter):
     def _keys(self) -> list[object]:
         """Every key that is to be seen, as it is to be seen."""
         return [
-            (binding, self.app.get_key_display(binding), enabled, tooltip)
+            (binding, enabled, tooltip)
             for _, binding, enabled, tooltip in self.screen.active_bindings.values()
             if binding.show
         ]

@@ -257,6 +257,7 @@ def _show_app(args: argparse.Namespace, opening: Opening) -> int:
 
 def _app(store: Store, settings: Settings, opening: Opening) -> int:
     from screens.app import LabApp
+    from screens.pauses import spare_pauses
 
     if not (sys.stdout.encoding or "").lower().startswith("utf"):
         raise LabError("terminal", f"its encoding is {sys.stdout.encoding}; screens need UTF-8.", "Set LC_ALL=C.UTF-8.")
@@ -265,6 +266,7 @@ def _app(store: Store, settings: Settings, opening: Opening) -> int:
 
         prepare(settings.graphics)
     app = LabApp(store, settings, opening)
+    spare_pauses()
     app.run()
     return app.return_code or 0
 

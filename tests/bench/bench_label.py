@@ -25,6 +25,7 @@ from lab.labels import Spot
 from lab.settings import Settings
 from lab.wire import encode
 from screens.annotate.desk import Desk
+from screens.pauses import spare_pauses
 from screens.rooms import Opening
 from store.store import Store
 from tests.bench.rated import COUNT, R1, SIZE, STEPS, Bare, Clocked, Timed, ms, rated
@@ -59,6 +60,7 @@ async def in_the_screen(folder: Path, answers: int, moves: int) -> Times:
     with Clocked.open(folder / "screen.db") as store:
         study = rated(store)
         app = Timed(store, Settings(person="R1", seat="rater", bell=False), Opening("annotate", study=study))
+        spare_pauses()  # as the command does
         async with app.run_test(size=SIZE):
             while not ready(app):
                 await asyncio.sleep(0.01)
