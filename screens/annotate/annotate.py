@@ -168,7 +168,9 @@ class AnnotateScreen(Sitting):
                 if not self.query_one(Beside).go_to(message.place):
                     self.pane.say("That step is not shown here.")
             case "region":
-                self.query_one(Beside).draw_region()
+                if not self.query_one(Beside).draw_region():
+                    self.pane.drawing = ""
+                    self.pane.say("No picture is shown here.")
                 self.renew()
             case "guide":
                 await self.run_action("guide")
@@ -238,7 +240,8 @@ class AnnotateScreen(Sitting):
             self.app.action_hide_help_panel()
         elif self.pane.drawing:
             self.pane.drawing = ""
-            self.query_one(Beside).draw_region()  # once more: no longer
+            self.query_one(Beside).draw_region(on=False)
+            self.pane.items.focus()
             self.renew()
         elif self.shown != "shelf":
             self.to_shelf()

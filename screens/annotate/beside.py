@@ -7,15 +7,17 @@ from collections.abc import Sequence
 from textual import on
 
 from screens.annotate.laid import turn_pages
-from screens.annotate.phone import Evidence, Region
+from screens.annotate.phone import Evidence, Phone, Region
+from screens.annotate.side import Side
 from screens.annotate.spread import Spread
 from screens.phone.mirror import Mirror
+from screens.phone.touchscreen import Touchscreen
 
 __all__ = ["Beside", "Evidence"]
 
 
 class Beside(Spread):
-    """The evidence pane. It never takes focus from the sheet: its verbs are called by the sheet's keys."""
+    """The evidence pane. Its verbs are called by the sheet's keys; focus is its own only while a region is drawn."""
 
     # -- verbs -----------------------------------------------------------------------------------------------
 
@@ -100,34 +102,53 @@ class Beside(Spread):
             for side in self._laid:
                 side.mark_evidence(self._evidence)
 
-    def draw_region(self) -> None:
-        """The next drag on the phone is a region, or a click the thing that is clicked; again: it is not."""
-        self.drawing = not self.drawing
-        if self.drawing and self._side is not None:
-            self._side.show_phone()
-        for side in self._laid:
-            side.phone.draw_region(self.drawing)
+    def draw_region(self, on: bool = True) -> bool:
+        """The next drag on the phone is a region, or a click the thing that is clicked, or what keys frame; or no more.
+
+        False where there is no picture to draw on.
+        """
+        side = self._side
+        if on and (side is None or not side.has_phone):
+            return False
+        self.drawing = on
+        if on and side is not None:
+            if self._closely and side.phone.close_up is not None:
+                self.look_closely()  # on the terminal's own graphics nothing can be drawn
+            side.show_phone()
+        for one in self._laid:
+            one.phone.draw_region(on)
+        if on and side is not None:
+            side.phone.focus()
+        return True
 
     @on(Mirror.Dragged)
     def _dragged(self, message: Mirror.Dragged) -> None:
         message.stop()
         (x0, x1), (y0, y1) = sorted((message.at[0], message.to[0])), sorted((message.at[1], message.to[1]))
-        self._boxed((x0, y0, x1, y1))
+        self._boxed(self._of(message.mirror), (x0, y0, x1, y1))
 
     @on(Mirror.Tapped)
     def _tapped(self, message: Mirror.Tapped) -> None:
         message.stop()
-        side = self._side
+        side = self._of(message.mirror)
         tree = side.screen_seen.tree if side is not None and side.screen_seen is not None else None
         under = tree.at(*message.at) if tree is not None else []
         if under:
             left, top, right, bottom = min(under, key=lambda node: node.bounds.area).bounds
-            self._boxed((left, top, right, bottom))
+            self._boxed(side, (left, top, right, bottom))
 
-    def _boxed(self, region: Region) -> None:
-        side = self._side
+    @on(Phone.Framed)
+    def _framed(self, message: Phone.Framed) -> None:
+        message.stop()
+        self._boxed(self._of(message.phone.mirror), message.region)
+
+    def _of(self, mirror: Touchscreen) -> Side | None:
+        """The run whose phone it is, whichever has the steps' keys."""
+        return next((side for side in self._laid if side.phone.mirror is mirror), None)
+
+    def _boxed(self, side: Side | None, region: Region) -> None:
         if self.drawing and side is not None and side.view is not None:
-            self.draw_region()
+            self.draw_region(on=False)
             self.post_message(self.Boxed(side.screen_place, region))
 
     @on(Mirror.Wheeled)

@@ -13,7 +13,7 @@ from lab.protocol import Field, Option, Protocol
 from lab.study import Target
 
 Way = Literal["choice", "scale", "typed", "step", "box"]
-"""How a place is answered: by an option's digit, by a scale's digits, in a line, by the step shown, by a drag."""
+"""How a place is answered: by an option's digit, by a scale's digits, in a line, by the step shown, by a box."""
 
 _ONE_DIGIT = 9
 

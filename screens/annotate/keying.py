@@ -100,7 +100,7 @@ class Keying:
             case "step":
                 return "Enter: the step shown. A digit: type its number."
             case "box":
-                return "Enter, then 1: drag a box on the phone; 2: type it."
+                return "Enter, then 1: frame a box on the phone; 2: type it."
             case "typed":
                 return "Enter: type it." if not answered else "i, or 0 and 1: type it anew."
         return ""

@@ -31,7 +31,7 @@ SHEET_KEYS: list[BindingType] = [
     Binding("g", "to_evidence", "To its step", show=False, id="answer.to_evidence", group=ANSWER,
             tooltip="Go to the step that this answer rests on"),
     Binding("r", "region", "Region", show=False, id="answer.region", group=ANSWER,
-            tooltip="The next drag on the phone is what the answer rests on"),
+            tooltip="What on the phone the answer rests on: by arrows, or a drag"),
     Binding("backspace", "drop", "Drop a digit", show=False, id="answer.drop", group=ANSWER,
             tooltip="Take the digit back that was typed"),
 ]  # fmt: skip

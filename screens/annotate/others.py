@@ -22,7 +22,7 @@ def others_of(way: Way, sheet: Sheet, item: Item, place: str) -> list[Entry]:
     missing.sort(key=lambda entry: entry.id != "missing skipped")
     head = sheet.head(item.spot)
     seen = [Entry("evidence", f"rests on the step shown, {place_words(way, sheet.unit, place)}", "e")] if place else []
-    region = [Entry("region", "rests on a region: drag it on the phone", "r")] if place else []
+    region = [Entry("region", "rests on a region of the phone", "r")] if place else []
     go = (
         [Entry("to_evidence", "go to the step it rests on", "g")]
         if head is not None and head.evidence and sheet.unit.runs
@@ -48,7 +48,7 @@ def _typed(way: Way, sheet: Sheet, item: Item, place: str) -> list[Entry]:
             shown = [Entry("shown", f"the step shown, {place_words(way, sheet.unit, place)}")] if place else []
             return [*shown, Entry("type", "type its number", "i")]
         case "box":
-            return [*([Entry("draw", "drag it on the phone")] if place else []), Entry("type", "type it", "i")]
+            return [*([Entry("draw", "frame it on the phone")] if place else []), Entry("type", "type it", "i")]
     return []
 
 

@@ -86,7 +86,7 @@ class OpenSheet(Vertical):
         """What the line that is open is for: `answer`, `note`; empty while it is not."""
         self.keying = Keying()
         self.drawing = ""
-        """What the next region that is dragged beside the sheet is: `answer`, `region`; empty where none is wanted."""
+        """What the next region that is drawn beside the sheet is: `answer`, `region`; empty where none is wanted."""
         self.items = Items()
         self.ask = Told("ask")
         self.options = Options()

@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from dataclasses import dataclass
+from typing import ClassVar, Literal, NamedTuple
 
+from textual.binding import Binding, BindingType
+from textual.message import Message
+
+from screens.annotate.framing import Frame, framed
 from screens.phone.fit import room
+from screens.phone.marks import Mark
+from screens.replay.reel import View
 from screens.replay.still import Still
 
 Region = tuple[int, int, int, int]
 
 _WORDS = 36
 """Columns that words get before the phone may be wider than its shape asks."""
+_FRAME = Binding.Group("Region", compact=True)
+_WAYS = {"left": (-1, 0, "h"), "right": (1, 0, "l"), "up": (0, -1, "k"), "down": (0, 1, "j")}
 
 
 class Evidence(NamedTuple):
@@ -21,22 +30,112 @@ class Evidence(NamedTuple):
     label: str = ""
 
 
+def _ways(verb: str, before: str, name: str, says: str) -> list[BindingType]:
+    """A verb in four ways, by arrows behind a modifier; where there is none, or Shift, by letters too."""
+    made: list[BindingType] = []
+    for way, (across, down, letter) in _WAYS.items():
+        letters = {"": f",{letter}", "shift+": f",{letter.upper()}"}.get(before, "")
+        made.append(
+            Binding(
+                f"{before}{way}{letters}", f"{verb}({across},{down})", f"{name} {way}", show=False,
+                id=f"region.{verb}_{way}", group=_FRAME, tooltip=f"{says} {way}",
+            )
+        )  # fmt: skip
+    return made
+
+
 class Phone(Still):
     """The phone of one side, as wide as the words beside it allow; with all the room where it stands alone."""
+
+    HELP = """\
+# A region
+
+What on the screen an answer rests on. Arrows take the frame from thing to thing, **Tab** goes through all of them,
+**Shift** with an arrow sizes it by its lower right corner, **Ctrl** with an arrow moves it as it is; **Enter** takes
+it. A drag on the phone, or a click on a thing, does the same. **Esc** leaves it.
+"""
+    BINDING_GROUP_TITLE = "Region"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *_ways("go", "", "Thing", "The nearest thing"),
+        *_ways("grow", "shift+", "Size", "The frame's lower right corner"),
+        *_ways("nudge", "ctrl+", "Move", "The frame as it is"),
+        Binding("tab", "turn(1)", "Next thing", show=False, id="region.next", group=_FRAME, tooltip="The next thing"),
+        Binding("shift+tab", "turn(-1)", "Thing before", show=False, id="region.previous", group=_FRAME,
+                tooltip="The thing before"),
+        Binding("enter,space", "take", "Take it", id="region.take", tooltip="The answer rests on what is framed"),
+    ]  # fmt: skip
+
+    @dataclass
+    class Framed(Message):
+        """What is framed was taken."""
+
+        phone: Phone
+        region: Region
 
     alone = False
     area = (80, 24)
     """Columns and rows of the whole side."""
+    frame: Frame | None = None
+    """What the keys move, while a region is drawn."""
+
+    # -- regions ---------------------------------------------------------------------------------------------
 
     def draw_region(self, on: bool) -> None:
-        """Says that the next drag is a region, or no longer."""
+        """Says that the next drag is a region, or what the keys frame; or no longer."""
         if on is not self.has_class("-drawing"):
             self.set_class(on, "-drawing")
+            self.can_focus = on
             self.entitle()
+            self._frame(self._first() if on else None)
+
+    def show(self, view: View, *, after: bool) -> None:
+        """Of another screen the first thing is framed."""
+        before = self._last
+        super().show(view, after=after)
+        if self.frame is not None and self._last != before:
+            self._frame(self._first())
+
+    def _first(self) -> Frame:
+        if self._last is None:
+            return framed(None, self._shape)
+        view, after = self._last
+        return framed(view.after if after else view.before, self._shape)
+
+    def _frame(self, frame: Frame | None) -> None:
+        self.frame = frame
+        self.mirror.finger([Mark("box", frame.box[:2], frame.box[2:])] if frame is not None else [])
+
+    def action_go(self, across: int, down: int) -> None:
+        """The nearest thing that way."""
+        if self.frame is not None:
+            self._frame(self.frame.go(across, down))
+
+    def action_turn(self, by: int) -> None:
+        """The next thing, or the one before."""
+        if self.frame is not None:
+            self._frame(self.frame.turn(by))
+
+    def action_grow(self, across: int, down: int) -> None:
+        """The lower right corner that way."""
+        if self.frame is not None:
+            self._frame(self.frame.grow(across, down))
+
+    def action_nudge(self, across: int, down: int) -> None:
+        """The frame that way."""
+        if self.frame is not None:
+            self._frame(self.frame.nudge(across, down))
+
+    def action_take(self) -> None:
+        """The answer rests on what is framed."""
+        if self.frame is not None:
+            left, top, right, bottom = self.frame.box
+            self.post_message(self.Framed(self, (left, top, right, bottom)))
 
     def entitle(self) -> None:
         drawing = self.has_class("-drawing")
-        self.mirror.border_title = "Drag a region, or click a thing" if drawing else self.moment
+        self.mirror.border_title = "Which part?" if drawing else self.moment
+
+    # -- layout ----------------------------------------------------------------------------------------------
 
     def take_room(self) -> None:
         width, height = self.area
@@ -51,4 +150,4 @@ class Phone(Still):
             self.mirror.zoom = zoom
         wanted = str(width)
         if self.styles.width is None or str(self.styles.width) != wanted:
-            self.styles.width = width
+            self.styles.width = wanted

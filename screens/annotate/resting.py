@@ -1,4 +1,4 @@
-"""What goes with an answer, and answers that are typed: the line, the step it rests on, a region that is dragged."""
+"""What goes with an answer, and answers that are typed: the line, the step it rests on, a region that is drawn."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ class TypedSheet(AnsweredSheet):
             self.say("This answer rests on no step.")
 
     def action_region(self) -> None:
-        """The next drag on the phone is what the answer rests on."""
+        """What is framed or dragged on the phone next is what the answer rests on."""
         item = self.item
         self.draw("answer" if item is not None and item.field.kind == "box" else "region")
 
     def draw(self, what: str) -> None:
-        """Waits for a drag."""
+        """Waits for a region."""
         if not self.place:
             self.say("No step is shown here.")
             return
@@ -52,7 +52,7 @@ class TypedSheet(AnsweredSheet):
         self.post_message(self.Wanted("region"))
 
     def take_region(self, place: str, region: Region) -> None:
-        """A region was dragged at a place."""
+        """A region was drawn at a place."""
         self.keying.touch(self.clock.now())
         what, self.drawing = self.drawing, ""
         if what == "answer":

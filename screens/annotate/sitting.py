@@ -195,7 +195,7 @@ class Sitting(Screen[None]):
         if self.shown == "over":
             return "Esc: back to the studies."
         if self.pane.drawing:
-            return "Drag a region on the phone; Esc leaves it."
+            return "Arrows: thing by thing   Shift+arrows: size   Enter: take it   Esc: leave it"
         busy = self.pane.typing or self.pane.menu.display
         return f"{late}{self.pane.next_words}" + ("" if busy else f"   {self.pane.saved}")
 
@@ -276,6 +276,7 @@ class Sitting(Screen[None]):
     @on(Beside.Boxed)
     def _boxed(self, message: Beside.Boxed) -> None:
         message.stop()
+        self.pane.items.focus()
         self.pane.take_region(message.place, message.region)
         self.renew()
 

@@ -67,7 +67,7 @@ class Spread(Vertical):
         self.study: Study | None = None
         self.unit: Unit | None = None
         self.drawing = False
-        """Whether the next drag on the phone is a region."""
+        """Whether a region is drawn on the phone."""
         self._runs: Blinded | None = None
         self._swap = False
         self._count = 0

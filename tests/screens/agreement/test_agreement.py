@@ -14,7 +14,6 @@ import lab.gathering
 from lab.settings import Settings
 from lab.task import Actor
 from screens.agreement.agreement import AgreementScreen
-from screens.agreement.grid import Confusion
 from screens.app import LabApp
 from screens.home import HomeScreen
 from screens.replay.replay import ReplayScreen
@@ -393,8 +392,8 @@ async def test_another_study_takes_the_place_of_the_one_before(store: Store, unt
         await until(pilot, lambda: room(app).items.count == 3)
         app.open_numbers(second)
         await until(pilot, lambda: "Nobody's answers are handed in yet" in painted(app))
-        await until(pilot, lambda: "No two answers came together" in painted(app))
-        assert not app.screen.query_one(Confusion).filled
+        await until(pilot, lambda: "No two answers came together" in room(app).grid.empty)
+        assert not room(app).grid.filled
         app.open_numbers(first)
         await until(pilot, lambda: ready(app))
         assert room(app).pairs.count == 4

@@ -14,6 +14,7 @@ from lab.task import Criterion, GoldenStep, Rubric, Task
 from lab.trace import AnyEvent
 from screens.annotate.beside import Beside, Evidence
 from screens.annotate.blinded import Blinded
+from screens.phone.mirror import Mirror
 from screens.window import Window
 from store.importing import import_paths
 from store.store import Store
@@ -329,7 +330,7 @@ async def test_a_region_is_drawn_by_a_drag_and_shown_again(filled: Store, until:
         await rests(pilot, laid(app))
         start, end = cell(app, (100, 200)), cell(app, (400, 700))
         app.beside.draw_region()
-        await until(pilot, lambda: "Drag a region" in painted(app))
+        await until(pilot, lambda: "Which part?" in painted(app))
         await pilot.mouse_down(offset=end)
         await pilot.hover(offset=start)
         await pilot.mouse_up(offset=start)
@@ -360,6 +361,66 @@ async def test_a_click_while_drawing_takes_the_thing_under_it_and_else_nothing(f
         assert left < 270 < right
         assert top < 220 < bottom
         assert (right - left) * (bottom - top) < 540 * 300
+
+
+async def test_a_region_is_framed_by_keys_thing_after_thing(filled: Store, until: Until) -> None:
+    app = Host(filled, study(), unit(WHOLE))
+    async with app.run_test(size=TALL) as pilot:
+        await rests(pilot, laid(app))
+        phone = app.beside.sides[0].phone
+        plain = painted(app)
+        assert app.beside.draw_region()
+        await until(pilot, lambda: app.focused is phone and "Which part?" in painted(app))
+        assert phone.frame is not None
+        assert phone.frame.box == phone.frame.things[0]
+        await until(pilot, lambda: painted(app).count("┄") > plain.count("┄"))
+        await pilot.press("tab", "down")
+        thing = phone.frame.box
+        assert thing != phone.frame.things[0]
+        await pilot.press("shift+right", "J", "ctrl+left")
+        box = phone.frame.box
+        assert box not in phone.frame.things
+        assert (box.width - thing.width, box.height - thing.height) != (0, 0)
+        await pilot.press("enter")
+        await until(pilot, lambda: bool(app.of(Beside.Boxed)))
+        assert app.of(Beside.Boxed)[0].region == box
+        assert app.of(Beside.Boxed)[0].place == f"{WHOLE}@1"
+        assert not app.beside.drawing
+        assert not phone.can_focus
+        await until(pilot, lambda: painted(app).count("┄") == plain.count("┄"))
+
+
+async def test_another_screen_is_framed_anew_while_a_region_is_drawn(filled: Store, until: Until) -> None:
+    app = Host(filled, study(), unit(WHOLE))
+    async with app.run_test(size=TALL) as pilot:
+        await rests(pilot, laid(app))
+        phone = app.beside.sides[0].phone
+        app.beside.draw_region()
+        assert phone.frame is not None
+        await pilot.press("shift+right", "shift+right", "shift+down")
+        first, sized = phone.frame.things, phone.frame.box
+        app.beside.move(1)
+        await until(pilot, lambda: phone.frame is not None and phone.frame.things != first)
+        assert phone.frame.box == phone.frame.things[0] != sized
+
+
+async def test_without_a_picture_no_region_is_drawn(filled: Store, until: Until) -> None:
+    app = Host(filled, study(shows=("instruction", "actions")), unit(WHOLE))
+    async with app.run_test(size=TALL) as pilot:
+        await rests(pilot, laid(app))
+        assert not app.beside.draw_region()
+        assert not app.beside.drawing
+
+
+async def test_of_two_phones_the_one_that_is_dragged_on_is_meant(filled: Store, until: Until) -> None:
+    app = Host(filled, study("pair of runs"), unit(WHOLE, OTHER))
+    async with app.run_test(size=(200, 60)) as pilot:
+        await rests(pilot, laid(app))
+        app.beside.draw_region()
+        other = app.beside.sides[1].phone.mirror
+        app.beside.post_message(Mirror.Dragged(other, (10, 20), (300, 400), 5))
+        await until(pilot, lambda: bool(app.of(Beside.Boxed)))
+        assert app.of(Beside.Boxed)[0].place == f"{OTHER}@1"
 
 
 async def test_a_picture_in_full_is_told_of_and_so_is_every_further_one(filled: Store, until: Until) -> None:

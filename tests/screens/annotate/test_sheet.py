@@ -370,6 +370,35 @@ async def test_a_region_goes_with_the_answer(run: Store, until: Until) -> None:
         await until(pilot, drawn)
 
 
+async def test_a_region_is_framed_answered_and_left_by_keys_alone(run: Store, until: Until) -> None:
+    app = rating(run, studied(run, NODES, [unit()]))
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: ready(app))
+        beside = room(app).query_one(Beside)
+        phone = beside.sides[0].phone
+
+        def drawn() -> Any:
+            head = sheet(app).sheet.head(Spot("n1", "completed"))
+            return head is not None and head.region
+
+        await press(pilot, "1", "k", "r")
+        await until(pilot, lambda: app.focused is phone and "Enter: take it" in painted(app))
+        await press(pilot, "down", "escape")
+        await until(pilot, lambda: app.focused is sheet(app).items and not beside.drawing)
+        assert not drawn()
+        await press(pilot, "r")
+        await until(pilot, lambda: app.focused is phone)
+        await press(pilot, "tab", "tab")
+        assert phone.frame is not None
+        box = tuple(phone.frame.box)
+        await press(pilot, "enter")
+        await until(pilot, lambda: drawn() == box)
+        await until(pilot, lambda: app.focused is sheet(app).items)
+        assert sheet(app).items.cursor == 0
+        await press(pilot, "down", "1")
+        await until(pilot, lambda: sheet(app).sheet.value(Spot("n2", "completed")) == "completed")
+
+
 async def test_more_options_than_digits_take_two(run: Store, until: Until) -> None:
     many = Field("which", "Which?", "nominal", tuple(Option(f"o{n}") for n in range(1, 13)))
     app = rating(run, studied(run, one_field(many), [unit(0)]))

@@ -100,8 +100,9 @@ def test_a_study_from_an_empty_folder_to_its_lock(folder: Path) -> None:
             with opened(db, folder, "graphs", rater) as terminal:
                 terminal.see("Hand in")
                 rated(terminal, store, graphs, rater, key)
+                left = store.progress(failures, rater).dealt
                 terminal.press(ESC)  # the shelf, whose cursor is on the study with something left
-                terminal.see("left")
+                terminal.see(f"{left} left", "Enter: rate in this study")
                 terminal.press(ENTER)
                 terminal.see("Hand in")
                 rated(terminal, store, failures, rater, key)
@@ -139,7 +140,7 @@ def killed_and_resumed(store: Store, study: Study, folder: Path) -> None:
         assert third.evidence.endswith("@2")
         terminal.resize(120, 40)
         terminal.press(ESC)  # to the shelf, and back by Enter: nothing is lost by it
-        terminal.see("3 left")
+        terminal.see("3 left", "Enter: rate in this study")
         terminal.press(ENTER)
         terminal.see("Hand in")
         back = answered(terminal, store, study, "R1", b"z")
