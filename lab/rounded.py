@@ -1,4 +1,4 @@
-"""Numbers as tables print them: rounded half up by their decimal digits, as papers do."""
+"""Numbers as tables and sentences print them: rounded half up by their decimal digits, as papers do; so many of what."""
 
 from __future__ import annotations
 
@@ -18,3 +18,8 @@ def rounded(value: float, digits: int, times: int = 1) -> str:
     return (
         f"{exact.quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP) if exact.adjusted() < 20 else exact:,.{digits}f}"
     )
+
+
+def count(many: int, one: str, more: str = "") -> str:
+    """So many of something, in words: `more` is its plural where that is not an s more."""
+    return f"{many:,} {one if many == 1 else more or one + 's'}"

@@ -6,6 +6,7 @@ from lab.family import change_words
 from lab.output import Stopped, say
 from lab.recording import demonstration
 from lab.records import Verdict
+from lab.rounded import count
 from lab.trace import Ended, Step, Trace
 from lab.turn import Action
 from screens.describe import demonstration_words, outcome_words, spent_words
@@ -46,12 +47,8 @@ def tell_run(trace: Trace, db: str, verdicts: list[Verdict] | None = None) -> No
             say(f"        {line}")
     if trace.spent is not None:
         say(f"model   {spent_words(trace.spent)}")
-    counts = ((len(trace.steps), "step"), (trace.questions, "question"), (trace.replies, "reply"))
-    say(f"        {', '.join(_count(n, what) for n, what in counts)}, in {db}")
-
-
-def _count(n: int, what: str) -> str:
-    return f"{n} {what if n == 1 else 'replies' if what == 'reply' else f'{what}s'}"
+    asked, replied = count(trace.questions, "question"), count(trace.replies, "reply", "replies")
+    say(f"        {count(len(trace.steps), 'step')}, {asked}, {replied}, in {db}")
 
 
 def tell_stop(stopped: Stopped | None, breaks: tuple[str, ...] = ()) -> None:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from lab.agreement import Agreement
 from lab.report import Bars, Cell, Number, Report
-from lab.rounded import rounded
+from lab.rounded import count, rounded
 from lab.wire import encode
 
 DIGITS = 4
@@ -62,11 +62,6 @@ def cell_of(cell: Cell) -> str:
     if isinstance(cell, str):
         return cell
     return " ".join(part for part in (value_of(cell), interval_of(cell)) if part)
-
-
-def count(many: int, one: str, more: str = "") -> str:
-    """So many of something."""
-    return f"{many:,} {one if many == 1 else more or one + 's'}"
 
 
 def name_of(one: Agreement) -> str:

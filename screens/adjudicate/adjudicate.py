@@ -25,7 +25,6 @@ from screens.adjudicate.watching import Watching
 from screens.adjudicate.words import title_words
 from screens.annotate.beside import Beside
 from screens.annotate.phone import Evidence
-from screens.annotate.words import Way
 from screens.author.told import Told
 from screens.clock import Clock
 from screens.footer import Footer
@@ -131,7 +130,7 @@ class AdjudicateScreen(Watching):
         found = message.queue
         self._units, self._waiting = message.units, found.waiting
         self.disputes.empty = self._empty(found.waiting)
-        self.disputes.show([*found.open, *found.settled], self._units, self._way)
+        self.disputes.show([*found.open, *found.settled], self._units, self.chair.way)
         if before is not None:
             self.disputes.go(self._index(before.unit, before.spot))
         self.renew()
@@ -148,11 +147,6 @@ class AdjudicateScreen(Watching):
         self.disputes.rows, self.disputes.empty = [], plain(f"{message.error.sentence} Esc leads to Home.")
         self.disputes.changed()
         self.renew()
-
-    @property
-    def _way(self) -> Way:
-        assert self.chair is not None
-        return Way(self.chair.study.protocol, self.chair.study.locale)
 
     @property
     def _current(self) -> Dispute | None:

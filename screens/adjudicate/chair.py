@@ -12,6 +12,7 @@ from lab.labels import Spot, laid_out, target_of
 from lab.rules import check_value
 from lab.study import Study, Unit
 from lab.task import Actor
+from screens.annotate.words import Way
 
 if TYPE_CHECKING:
     from annotators.adjudication import Queue
@@ -62,6 +63,11 @@ class Chair:
         self.store = store
         self.study = study
         self.person = person
+
+    @property
+    def way(self) -> Way:
+        """How its questions and answers are said."""
+        return Way(self.study.protocol, self.study.locale)
 
     def check(self) -> None:
         """Raises `LabError` where this person may not see what others said."""

@@ -80,7 +80,7 @@ class ItemPane(Vertical):
     @property
     def way(self) -> Way:
         assert self.chair is not None
-        return Way(self.chair.study.protocol, self.chair.study.locale)
+        return self.chair.way
 
     @property
     def draft(self) -> Draft:

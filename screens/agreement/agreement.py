@@ -9,6 +9,7 @@ from textual.actions import SkipAction
 from textual.binding import BindingType
 
 from lab.plain import plain
+from lab.rounded import count
 from lab.study import Study
 from screens.agreement import rows, words
 from screens.agreement.grid import Confusion
@@ -94,16 +95,16 @@ class AgreementScreen(Shown):
     @on(Reading.Gathered)
     def _gathered(self, message: Reading.Gathered) -> None:
         if message.serial == self.reading.serial:
-            raters = words.count(message.people, "rater")
-            judges = f", {words.count(message.judges, 'judge')}" if message.judges else ""
+            raters = count(message.people, "rater")
+            judges = f", {count(message.judges, 'judge')}" if message.judges else ""
             still = f", {message.open:,} not handed in" if message.open else ""
-            self._read = f"{words.count(message.answers, 'answer')} of {raters}{judges}{still}"
+            self._read = f"{count(message.answers, 'answer')} of {raters}{judges}{still}"
             self.tell()
 
     @on(Reading.Grown)
     def _grown(self, message: Reading.Grown) -> None:
         if message.serial == self.reading.serial:
-            self.newer = words.count(message.labels, "newer answer") if message.labels else "more was said or handed in"
+            self.newer = count(message.labels, "newer answer") if message.labels else "more was said or handed in"
             self.tell()
 
     @on(Reading.Refused)

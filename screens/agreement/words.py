@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lab.agreement import Agreement, is_share, words
-from lab.rounded import rounded
+from lab.rounded import count, rounded
 from screens.agreement.rows import MINUS
 from screens.describe import one_line
 
@@ -64,11 +64,6 @@ def missing_words(one: Agreement) -> str:
 def name_of(one: Agreement) -> str:
     """What was asked, and of which part of it."""
     return one_line(" ".join(part for part in (one.field, f"({one.part})" if one.part else "") if part), 80)
-
-
-def count(many: int, one: str, more: str = "") -> str:
-    """So many of something."""
-    return f"{many:,} {one if many == 1 else more or one + 's'}"
 
 
 def whole(one: Agreement) -> str:

@@ -11,6 +11,7 @@ from textual.message import Message
 
 from lab.errors import LabError
 from lab.plain import plain
+from lab.rounded import count
 from lab.uitree import Bounds
 from screens.author.fields import Field
 from screens.author.footage import Footage
@@ -287,19 +288,15 @@ def _told(done: Redacted) -> Content:
     """What a redaction did, and what it cannot reach."""
     gone = done.destroyed
     lines = [
-        f"Replaced by covered ones, the originals destroyed: {_count(len(done.replaced), 'run')}.",
-        f"Covered: {_count(done.boxes, 'box', 'boxes')}, {_count(done.nodes, 'node')}, words in "
-        f"{_count(done.texts, 'place')}.",
-        f"Painted: {_count(done.pictures, 'picture')}. Left out: {_count(done.states, 'state')} of the phone.",
-        f"Destroyed: {_count(gone.rows, 'row')}, {_count(gone.blobs, 'picture or state', 'pictures or states')}, "
-        f"{_count(gone.bytes, 'byte')}; the file is wiped.",
-        *([f"Covered too: {_count(done.designs, 'act')} on designs."] if done.designs else []),
-        *([f"Covered too: {_count(done.reviews, 'word')} of reviewers."] if done.reviews else []),
-        *([f"Look yourself at {_count(done.unseen, 'picture')} without a tree."] if done.unseen else []),
+        f"Replaced by covered ones, the originals destroyed: {count(len(done.replaced), 'run')}.",
+        f"Covered: {count(done.boxes, 'box', 'boxes')}, {count(done.nodes, 'node')}, words in "
+        f"{count(done.texts, 'place')}.",
+        f"Painted: {count(done.pictures, 'picture')}. Left out: {count(done.states, 'state')} of the phone.",
+        f"Destroyed: {count(gone.rows, 'row')}, {count(gone.blobs, 'picture or state', 'pictures or states')}, "
+        f"{count(gone.bytes, 'byte')}; the file is wiped.",
+        *([f"Covered too: {count(done.designs, 'act')} on designs."] if done.designs else []),
+        *([f"Covered too: {count(done.reviews, 'word')} of reviewers."] if done.reviews else []),
+        *([f"Look yourself at {count(done.unseen, 'picture')} without a tree."] if done.unseen else []),
         "Copies made before (packs, exports, backups) cannot be reached: destroy them yourself.",
     ]
     return Content("\n\n".join(lines))
-
-
-def _count(n: int, one: str, more: str = "") -> str:
-    return f"{n:,} {one if n == 1 else more or one + 's'}"
