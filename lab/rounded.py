@@ -1,4 +1,4 @@
-"""Numbers as tables and sentences print them: rounded half up by their decimal digits, as papers do; so many of what."""
+"""Numbers as tables and sentences print them: rounded half up by their decimal digits, as papers do; so many of it."""
 
 from __future__ import annotations
 

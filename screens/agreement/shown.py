@@ -91,7 +91,12 @@ class Shown(Screen[None]):
         self.tell()
 
     def _chosen_words(self) -> str:
-        by = f"{self.how.resamples:,} resamples of runs, seed {self.how.seed}" if self.how == BOOTSTRAP else "jackknife"
+        over = f"{self.agreements[0].clusters}s" if self.agreements else "runs"
+        by = (
+            f"{self.how.resamples:,} resamples of {over}, seed {self.how.seed}"
+            if self.how == BOOTSTRAP
+            else "jackknife"
+        )
         parts = [self.view.part, self.view.statistic, f"intervals: {by}"]
         return " · ".join(one_line(part, 60) for part in parts if part)
 
@@ -212,7 +217,7 @@ class Shown(Screen[None]):
     def _state(self) -> str:
         if not self.counting:
             return f"{self.newer}: r recounts" if self.newer else ""
-        how = f", resampling runs {self.how.resamples:,} times" if self.how == BOOTSTRAP else ""
+        how = f", resampling {self.how.resamples:,} times" if self.how == BOOTSTRAP else ""
         what = f"{self.newer} with the others" if self.newer else self._read or "the answers"
         return f"counting {what}{how} ..."
 

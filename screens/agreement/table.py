@@ -79,7 +79,7 @@ class Numbers(Lines):
 
     def widths(self, width: int) -> dict[str, Column]:
         """The columns of a table of that width; the bar gets what is left."""
-        found = {name: column.at(width) for name, column in self.columns.items() if width >= column.least}
+        found = {name: self._titled(name).at(width) for name, column in self.columns.items() if width >= column.least}
         for name in found.keys() & _AS_NEEDED:
             found[name] = found[name]._replace(width=min(found[name].width, self._needed[name]))
         if found.get("words", _GONE).width == 0:
@@ -98,8 +98,13 @@ class Numbers(Lines):
     def _most(self, name: str) -> int:
         """Columns that the longest of what stands in a column takes, and its title; 0 where nothing does."""
         words = {self.said(name, one, at, 0) for at, one in enumerate(self.rows)} - {""}
+        title = self._titled(name).title
+        return max((Content(word).cell_length for word in (*words, title)), default=0) if words else 0
+
+    def _titled(self, name: str) -> Column:
+        """A column; of what intervals are made over, called by what that is here: runs, tasks, users."""
         column = self.columns.get(name, _GONE)
-        return max((Content(word).cell_length for word in (*words, column.title)), default=0) if words else 0
+        return column._replace(title=f"{self.rows[0].clusters}s") if name == "traces" and self.rows else column
 
     def heading(self, width: int) -> Content:
         return Content("  ".join(cell(column.title, column) for column in self.widths(width).values()))

@@ -91,6 +91,18 @@ def test_clusters_that_are_no_runs_are_called_what_they_are() -> None:
     assert "over users is" in words.wanted_words(one, 0.1, None)
 
 
+@pytest.mark.parametrize("one", ["run", "task", "user"])
+def test_the_column_of_clusters_is_headed_by_what_they_are(one: str) -> None:
+    table = Fields("agreement-fields")
+    table.rows = [number(clusters=one)]
+    table.ends = rows.ends_of(table.rows)
+    table.measure()
+    heading = table.heading(196).plain
+    assert f" {one}s " in heading
+    assert len(heading) <= 196
+    assert [word for word in ("runs", "tasks", "users") if word in heading] == [f"{one}s"]
+
+
 def test_sheets_are_told_where_they_are_neither_items_nor_runs() -> None:
     assert "412 items, 98 runs" in words.whole(number(units=98))
     assert "none missing" in words.whole(number(missing=0.0, reasons={}))

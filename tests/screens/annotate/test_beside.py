@@ -400,7 +400,11 @@ async def test_another_screen_is_framed_anew_while_a_region_is_drawn(filled: Sto
         await pilot.press("shift+right", "shift+right", "shift+down")
         first, sized = phone.frame.things, phone.frame.box
         app.beside.move(1)
-        await until(pilot, lambda: phone.frame is not None and phone.frame.things != first)
+
+        def anew() -> bool:
+            return phone.frame is not None and phone.frame.things != first
+
+        await until(pilot, anew)
         assert phone.frame.box == phone.frame.things[0] != sized
 
 
