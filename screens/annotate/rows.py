@@ -28,8 +28,8 @@ class Items(Lines, inherit_bindings=False):
 Each line is an item: **✓** answered, **–** skipped or not judged, **·** open. Digits answer the item under the cursor
 and go on to the next open one; **Enter** goes on, too, and on an open item shows the *other answers*: skip, cannot
 judge, a note, how sure you are, flags. On the last line **Enter** hands in. **↑** **↓** change items, **←** **→** the
-run's steps; `e` lets an answer rest on the step shown, `g` goes there, `z` takes the last answer back, `t` is the
-guideline. Every answer is on the disk before it is shown here.
+run's steps; `e` lets an answer rest on the step shown, `r` on a part of its screen, `g` goes there, `z` takes the last
+answer back, `t` is the guideline. Every answer is on the disk before it is shown here.
 """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up,k", "move(-1)", "Up", show=False, group=MOVE, id="list.up", tooltip="One line up"),
