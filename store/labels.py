@@ -139,7 +139,7 @@ class Labels:
         """
         of = (*key_of(study), storable(rater))
         found: list[Assignment] = []
-        for (body,) in self._rows_in("assignment", _FORKED, *of):
+        for _, body in self._rows_in("assignment", _FORKED, *of):
             one: Assignment = decode(body, Assignment, "an assignment in the file", newest=VERSION)
             unit = self.unit(study, one.unit)
             sheet = self.sheet(study, unit, rater, one.run)
@@ -212,11 +212,15 @@ _ON_SHEET = (
     "ORDER BY n"
 )
 _FORKED = (
-    "SELECT a.body FROM assignment a JOIN (SELECT DISTINCT unit, run FROM label WHERE study = ?1 AND version = ?2 "
+    "SELECT DISTINCT a.position, a.body FROM (SELECT unit, run FROM label WHERE study = ?1 AND version = ?2 "
     "AND rater = ?3 AND kind = 'human' GROUP BY unit, run, target, field, supersedes HAVING count(*) > 1) f "
-    "ON f.unit = a.unit AND f.run = a.run WHERE a.study = ?1 AND a.version = ?2 AND a.rater = ?3 ORDER BY a.position"
+    "CROSS JOIN assignment a WHERE a.study = ?1 AND a.version = ?2 AND a.rater = ?3 AND a.unit = f.unit "
+    "AND a.run = f.run ORDER BY a.position"
 )
-"""Two last words at a place come of two labels there that took the place of the same one, or of none."""
+"""Two last words at a place come of two labels there that took the place of the same one, or of none.
+
+Few are: each is looked for among the assignments (`CROSS JOIN`), and not each assignment among them.
+"""
 _HANDED = (
     "SELECT body FROM act WHERE study = ? AND version = ? AND rater = ? AND unit = ? AND run = ? "
     "AND act IN ('commit', 'reopen') ORDER BY n"

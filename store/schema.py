@@ -215,7 +215,7 @@ _FIFTH = (
         body TEXT NOT NULL,
         FOREIGN KEY (study, version) REFERENCES study (id, version)
     )""",
-    "CREATE INDEX act_of_rater ON act (study, version, rater, act, unit, run)",
+    "CREATE INDEX act_of_rater ON act (study, version, rater, act, at, unit, run)",
     "CREATE INDEX act_on_sheet ON act (study, version, rater, unit, run)",
     "CREATE INDEX act_of_study ON act (study, version, act)",
     # No reference to anything: what stays of a person who withdrew, so that nothing of theirs comes back.

@@ -91,11 +91,27 @@ answer back, `t` is the guideline. Every answer is on the disk before it is show
         return len(self.items) + 1 if self.sheet is not None else 0
 
     def _keep_in_sight(self) -> None:
-        """The list stands still while items are answered, and turns by most of a page where the next is not seen."""
+        """The list stands still while items are answered, and turns by most of a page where the next is not seen.
+
+        As long as the current item is seen the answer before it is painted first: a turn paints the whole list.
+        """
         height, top = max(1, self.scrollable_content_region.height), self.scroll_offset.y
         if self.cursor < top:
             self.scroll_to(y=self.cursor - height + 1 + height // 4, animate=False)
-        elif min(self.cursor + 1, self.count - 1) >= top + height:
+        elif self.cursor >= top + height:
+            self._turn()
+        elif self._at_edge:
+            self.call_after_refresh(self._turn)
+
+    @property
+    def _at_edge(self) -> bool:
+        """Whether what comes after the current line is not in sight."""
+        height = max(1, self.scrollable_content_region.height)
+        return min(self.cursor + 1, self.count - 1) >= self.scroll_offset.y + height
+
+    def _turn(self) -> None:
+        if self._at_edge:
+            height = max(1, self.scrollable_content_region.height)
             self.scroll_to(y=self.cursor - height // 4, animate=False)
 
     def paint(self, index: int, width: int) -> Content:

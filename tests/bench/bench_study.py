@@ -21,6 +21,7 @@ from lab.label import Act
 from lab.settings import Settings
 from lab.stamp import now, uuid7
 from lab.study import Unit
+from screens.pauses import spare_pauses
 from screens.rooms import AT_HOME
 from store.labels import insert_act
 from store.store import Store
@@ -72,6 +73,7 @@ async def in_the_app(path: Path, *, next_unit: bool) -> Took:
     took: Took = {}
     with Store.open(path, create=False) as store:
         study = store.study(store.studies()[0].id)
+        spare_pauses()  # as the command does
         began, processor = time.perf_counter(), time.process_time()
 
         async def until(part: str, words: str) -> None:
