@@ -399,6 +399,22 @@ async def test_a_region_is_framed_answered_and_left_by_keys_alone(run: Store, un
         await until(pilot, lambda: sheet(app).sheet.value(Spot("n2", "completed")) == "completed")
 
 
+async def test_the_list_stands_still_and_turns_before_the_next_item_is_out_of_sight(run: Store, until: Until) -> None:
+    app = rating(run, studied(run, NODES, [unit(40)]))
+    async with app.run_test(size=(80, 24)) as pilot:
+        await until(pilot, lambda: ready(app))
+        items = sheet(app).items
+        height = items.scrollable_content_region.height
+        assert 3 < height < 20
+        tops = [0]
+        for at in range(1, 40):
+            await press(pilot, "1")
+            await until(pilot, lambda at=at: items.cursor == at and items.scroll_offset.y + height > min(at + 1, 40))
+            assert items.scroll_offset.y <= at
+            tops.append(round(items.scroll_offset.y))
+        assert 1 < len(set(tops)) <= 2 + 40 // (height // 2)
+
+
 async def test_more_options_than_digits_take_two(run: Store, until: Until) -> None:
     many = Field("which", "Which?", "nominal", tuple(Option(f"o{n}") for n in range(1, 13)))
     app = rating(run, studied(run, one_field(many), [unit(0)]))
