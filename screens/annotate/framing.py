@@ -71,9 +71,14 @@ def framed(seen: Observation | None, size: Point) -> Frame:
     nodes = seen.tree.nodes() if seen is not None and seen.tree is not None else ()
     boxes = {node.bounds.cut(whole) for node in nodes if node.clickable or node.label.strip()}
     things = tuple(sorted((box for box in boxes if 0 < box.area < _NEARLY_ALL * whole.area), key=_read))
-    width, height = size
-    middle = Bounds(width * 2 // 5, height * 2 // 5, max(1, width * 3 // 5), max(1, height * 3 // 5))
-    return Frame(size, things[0] if things else middle, things)
+    return Frame(size, things[0] if things else _middle(size), things)
+
+
+def _middle(size: Point) -> Bounds:
+    """A fifth of a screen's width and height."""
+    left, top = (side * 2 // 5 for side in size)
+    right, bottom = (max(side * 3 // 5, side * 2 // 5 + 1) for side in size)
+    return Bounds(left, top, right, bottom)
 
 
 def _read(box: Bounds) -> tuple[int, int, int, int]:

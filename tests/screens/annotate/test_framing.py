@@ -83,6 +83,13 @@ def test_where_nothing_is_known_it_is_moved_freely_from_the_middle(known: Observ
     assert at.turn(1) == at
 
 
+@pytest.mark.parametrize("side", range(1, 12))
+def test_of_the_smallest_screen_there_is_a_middle(side: int) -> None:
+    left, top, right, bottom = framed(None, (side, 12 - side)).box
+    assert 0 <= left < right <= side
+    assert 0 <= top < bottom <= 12 - side
+
+
 MOVES = st.lists(
     st.tuples(st.sampled_from(["go", "grow", "nudge"]), st.sampled_from([(0, 1), (0, -1), (1, 0), (-1, 0)])),
     max_size=60,
