@@ -70,6 +70,8 @@ class LiveScreen(DebugRoom):
         self._watch, self._done = Watch(session, self), []
         self._began = self._asked_since = self._clock.seconds()
         self._paused = False
+        self._lost = False
+        """Whether it is told that the phone is away: the run stands still before the word of that has come."""
         self._bound: tuple[bool, ...] = ()
         self._steps = 0
         self._acting: Action | None = None
@@ -238,8 +240,10 @@ class LiveScreen(DebugRoom):
         over = self.session.over
         match action:
             case "pause":
-                return not self._paused and not over
-            case "end" | "go_on":
+                return not (self._paused or self._lost or over)
+            case "end":
+                return (self._paused or self._lost) and not over
+            case "go_on":
                 return self._paused and not over
             case "step" | "gate" | "take":
                 return self.knows and not over
@@ -289,13 +293,14 @@ class LiveScreen(DebugRoom):
 
     def _tell(self) -> None:
         """The banner, the line under the dialogue, the age of the picture."""
+        self._lost = self.session.device.trouble is not None and not self.session.over
         self.set_class(self._paused and not self.session.over, "-paused")
         banner, now = self._banner, self._clock.seconds()
         banner.left = self._state()
         banner.right = self._times(now)
         self._dialogue.say(self._doing())
         self._tell_via(self.session.device.via)
-        bound = (self._paused, self.session.over, self._question.question is None)
+        bound = (self._paused, self._lost, self.session.over, self._question.question is None)
         if bound != self._bound:  # the footer is built anew each time
             self._bound = bound
             self.refresh_bindings()
@@ -331,7 +336,7 @@ class LiveScreen(DebugRoom):
 
     def _doing(self) -> str:
         """In one line what goes on; one and the same for those who may not know."""
-        if self.session.device.trouble is not None and not self.session.over:
+        if self._lost:
             return f"goes on by itself when the phone is well; {keys_of(self, 'run.end')[0]} ends the run"
         if self.session.over or self._paused:
             return ""
